@@ -27,56 +27,14 @@ export function keyRoutesOf(
   token?: string,
 ): AdminRoute[] {
   const trusted = trustedProxies.length === 0 ? undefined : new Networks(trustedProxies);
-  return keyRoutes({
-    ring: keys.ring,
-    call: (call) => keys.call(call),
-    clientOf: (request) => {
-      const peer = canonicalAddress(request.peerAddress) ?? '';
-      const forwarded = request.header('x-forwarded-for') ?? '';
-      if (token === undefined) return clientAddress(peer, forwarded, trusted, true);
-      if (!isSame(request.header(SUPERVISOR_HEADER) ?? '', token)) return peer;
-      return canonicalAddress(forwarded) ?? '';
-    },
-    changed: (byId, op, keyId) =>
-      logger.info({ key_id: byId, op, changed_key_id: keyId }, 'a key was changed'),
-  });
-}
-
-function isSame(given: string, token: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(token)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-const PATH = '/admin/v1/keys';
-const MAX_BODY_BYTES = 16 * 1024;
-/** Settings of a key have two. */
-const MAX_LEVELS = 64;
-
-const KEY_WANTED =
-  'an API key of scope admin is needed, as header X-API-Key or Authorization: Bearer; the one given, if any, is not valid';
-
-/** Statuses and words as of the endpoints under /v1. */
-const FAILURES: Readonly<Record<Exclude<KeyAnswer['kind'], 'done'>, readonly [number, string]>> = {
-  unknown: [404, 'NOT_FOUND'],
-  revoked: [409, 'CONFLICT'],
-  conflict: [409, 'CONFLICT'],
-  invalid: [400, 'INVALID_REQUEST'],
-  unavailable: [503, 'UNAVAILABLE'],
-};
-
-const STATES = { enable: 'active', disable: 'disabled', revoke: 'revoked' } as const;
-
-export interface KeyRoutesOptions {
-  readonly ring: KeyRing;
-  /** Answers in the keys' thread. */
-  readonly call: (call: KeyCall) => Promise<KeyAnswer>;
-  /** The address of the client, in canonical form; '' if it is not known. */
-  readonly clientOf: (request: AdminRequest) => string;
-  /** Called after every change: by whose key, what, to which key. */
-  readonly changed: (byId: string, op: KeyCall['op'], keyId: string) => void;
-}
-
-function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
+  /** In canonical form; '' if it is not known. */
+  const clientOf = (request: AdminRequest): string => {
+    const peer = canonicalAddress(request.peerAddress) ?? '';
+    const forwarded = request.header('x-forwarded-for') ?? '';
+    if (token === undefined) return clientAddress(peer, forwarded, trusted, true);
+    if (!isSame(request.header(SUPERVISOR_HEADER) ?? '', token)) return peer;
+    return canonicalAddress(forwarded) ?? '';
+  };
   const repeated = new RepeatedCalls();
   const route = (
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -86,16 +44,17 @@ function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
     method,
     path: PATH + path,
     handle: async (request) => {
-      const by = callerOf(request, options);
+      const by = callerOf(request, keys.ring, clientOf);
       if (typeof by !== 'string') return by;
       const body = method === 'GET' ? { json: undefined } : await readJson(request);
       if ('type' in body) return body;
       const asked = callOf(request.parameters.id as string, body.json);
       const run = async (): Promise<AdminAnswer> => {
-        const answer = await options.call(asked);
+        const answer = await keys.call(asked);
         if (answer.kind !== 'done') return failureOf(answer);
         if (!('id' in answer.value)) return pageOf(answer.value, request.query);
-        if (method !== 'GET') options.changed(by, asked.op, answer.value.id);
+        if (method !== 'GET')
+          logger.info({ key_id: by, op: asked.op, changed_key_id: answer.value.id }, 'a key was changed');
         return json(asked.op === 'create' ? 201 : 200, { status: 'OK', ...answer.value });
       };
       const once = request.header('idempotency-key');
@@ -121,6 +80,30 @@ function keyRoutes(options: KeyRoutesOptions): AdminRoute[] {
     ),
   ];
 }
+
+function isSame(given: string, token: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+const PATH = '/admin/v1/keys';
+const MAX_BODY_BYTES = 16 * 1024;
+/** Settings of a key have two. */
+const MAX_LEVELS = 64;
+
+const KEY_WANTED =
+  'an API key of scope admin is needed, as header X-API-Key or Authorization: Bearer; the one given, if any, is not valid';
+
+/** Statuses and words as of the endpoints under /v1. */
+const FAILURES: Readonly<Record<Exclude<KeyAnswer['kind'], 'done'>, readonly [number, string]>> = {
+  unknown: [404, 'NOT_FOUND'],
+  revoked: [409, 'CONFLICT'],
+  conflict: [409, 'CONFLICT'],
+  invalid: [400, 'INVALID_REQUEST'],
+  unavailable: [503, 'UNAVAILABLE'],
+};
+
+const STATES = { enable: 'active', disable: 'disabled', revoke: 'revoked' } as const;
 
 const MAX_PAGE = 1000;
 
@@ -171,7 +154,11 @@ class RepeatedCalls {
 }
 
 /** The id of the caller's key, or the answer to a caller who may not do this. */
-function callerOf(request: AdminRequest, { ring, clientOf }: KeyRoutesOptions): string | AdminAnswer {
+function callerOf(
+  request: AdminRequest,
+  ring: KeyRing,
+  clientOf: (request: AdminRequest) => string,
+): string | AdminAnswer {
   const bearer = keyInCredentials(request.header('authorization') ?? '');
   const given = request.header('x-api-key');
   if (bearer !== undefined && given !== undefined && bearer !== given)

@@ -42,27 +42,32 @@ const REASONS: Readonly<Record<string, readonly [reason: string, wayOut: 'port' 
   EAFNOSUPPORT: ['this machine has no addresses of this kind', 'host'],
 };
 
-/** @param error that says why, if there is one */
-export function listenSentence({ host, port, use }: ListenAddress, error?: NodeJS.ErrnoException): string {
-  const [reason, wayOut] = REASONS[error?.code ?? ''] ?? [
-    error?.message ?? 'uWebSockets.js gives no reason',
-    'port',
-  ];
+/** @param error that says why, or what tryAddress has found */
+export function listenSentence(
+  { host, port, use }: ListenAddress,
+  error: NodeJS.ErrnoException | number,
+): string {
+  const { code = '', message } =
+    typeof error === 'number' ? { message: 'uWebSockets.js gives no reason' } : error;
+  const [reason, wayOut] = REASONS[code] ?? [message, 'port'];
   const [portFlag, hostFlag] = FLAGS[use];
   const shown = host.includes(':') ? `[${host}]` : host;
-  const isOfPrometheus = use === 'the admin port' && port === PROMETHEUS_PORT && error?.code === 'EADDRINUSE';
+  const isOfPrometheus = use === 'the admin port' && port === PROMETHEUS_PORT && code === 'EADDRINUSE';
   const remedy = isOfPrometheus
     ? `Prometheus itself listens on ${port}: ${portFlag} 9091, or another`
     : `${wayOut === 'port' ? portFlag : hostFlag} names another`;
   return `cannot listen on ${shown}:${port} for ${use}: ${reason} (${remedy})`;
 }
 
-/** Tries an address for a moment. @returns why it cannot be listened on; undefined if it can */
-export function tryAddress({ host, port }: ListenAddress): Promise<NodeJS.ErrnoException | undefined> {
+/** Tries an address for a moment. @returns the port, or why it cannot be listened on */
+export function tryAddress({ host, port }: ListenAddress): Promise<number | NodeJS.ErrnoException> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', resolve);
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+    server.listen({ host, port, exclusive: true }, () => {
+      const taken = (server.address() as AddressInfo).port;
+      server.close(() => resolve(taken));
+    });
   });
 }
 

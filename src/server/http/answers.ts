@@ -11,24 +11,17 @@ export type StatusWord =
   | 'UNAVAILABLE'
   | 'INTERNAL_ERROR';
 
+const WORDS: Readonly<Record<number, StatusWord>> = {
+  401: 'REQUEST_DENIED',
+  403: 'REQUEST_DENIED',
+  404: 'NOT_FOUND',
+  429: 'OVER_QUERY_LIMIT',
+  500: 'INTERNAL_ERROR',
+  503: 'UNAVAILABLE',
+};
+
 /** The status word of an error answer. */
-export function wordOf(httpStatus: number): StatusWord {
-  switch (httpStatus) {
-    case 401:
-    case 403:
-      return 'REQUEST_DENIED';
-    case 404:
-      return 'NOT_FOUND';
-    case 429:
-      return 'OVER_QUERY_LIMIT';
-    case 500:
-      return 'INTERNAL_ERROR';
-    case 503:
-      return 'UNAVAILABLE';
-    default:
-      return 'INVALID_REQUEST';
-  }
-}
+export const wordOf = (httpStatus: number): StatusWord => WORDS[httpStatus] ?? 'INVALID_REQUEST';
 
 export const JSON_TYPE = 'application/json';
 

@@ -46,19 +46,8 @@ function unlessKnown(x: Exchange, tag: string, type: string, headerLines: string
   return undefined;
 }
 
-/** Answers 200, or 304; see `unlessKnown`. The body is not made for a 304. */
-export function sendTagged(
-  x: Exchange,
-  tag: string,
-  type: string,
-  bodyOf: () => string | Uint8Array,
-  headerLines: string,
-): void {
-  unlessKnown(x, tag, type, headerLines)?.(bodyOf());
-}
-
 /**
- * As `sendTagged` for a request that needs a key, with the body later: nothing may be kept where a key is in the URL.
+ * As `unlessKnown` for a request that needs a key: nothing may be kept where a key is in the URL.
  * @returns sends the answer; undefined: it is sent, with 304
  */
 export function keptAnswer(
@@ -73,31 +62,21 @@ export function keptAnswer(
   return unlessKnown(x, tag, type, lines);
 }
 
-/** Sends an answer that may be kept and whose body is made already. */
-export function sendKept(
-  x: Exchange,
-  tag: string,
-  type: string,
-  bodyOf: () => string | Uint8Array,
-  cacheControl: string,
-): void {
-  keptAnswer(x, tag, type, cacheControl)?.(bodyOf());
-}
-
 /** The entity tags of If-None-Match headers; a weak one stands for the strong one (RFC 9110, 13.1.2). */
 function tagsOf(headers: readonly string[]): string[] {
   return headers.flatMap((header) => header.split(',').map((tag) => tag.trim().replace(/^W\//, '')));
 }
 
-// A text of the service that is sent whole, as its reader accepts it: as Brotli, gzip or plain. Asked for again each
-// time, and answered 304 until a new version is installed.
+// A text of the service that is sent whole, as its reader accepts it: as Brotli, gzip or plain.
 
 export interface CompressedText {
   readonly type: string;
   readonly tag: string;
   readonly lines: readonly string[];
+  /** Default: asked for again each time, and answered 304 until a new version is installed. */
+  readonly cacheControl?: string;
   readonly plain: Uint8Array;
-  /** Made when each is first asked for. */
+  /** Made when each is first asked for, unless it is there. */
   br?: Uint8Array;
   gzip?: Uint8Array;
 }
@@ -112,7 +91,7 @@ export function compressedText(type: string, text: string, lines: readonly strin
 }
 
 export function sendCompressed(x: Exchange, text: CompressedText): void {
-  const { type, plain } = text;
+  const { type, plain, cacheControl = 'no-cache' } = text;
   const encoding = encodingFor(x.head.header('accept-encoding'));
   const bodyOf = (): Uint8Array => {
     if (encoding === 'br') text.br ??= brotliCompressSync(plain, { params: BROTLI });
@@ -120,9 +99,9 @@ export function sendCompressed(x: Exchange, text: CompressedText): void {
     return text[encoding] ?? plain;
   };
   const tag = encoding === 'plain' ? text.tag : text.tag.replace(/"$/, `.${encoding}"`);
-  const all = [`ETag: ${tag}`, 'Cache-Control: no-cache', 'Vary: Accept-Encoding', ...text.lines];
+  const all = [`ETag: ${tag}`, `Cache-Control: ${cacheControl}`, 'Vary: Accept-Encoding', ...text.lines];
   if (encoding !== 'plain') all.push(`Content-Encoding: ${encoding}`);
-  sendTagged(x, tag, type, bodyOf, all.map((line) => `\r\n${line}`).join(''));
+  unlessKnown(x, tag, type, all.map((line) => `\r\n${line}`).join(''))?.(bodyOf());
 }
 
 // The boundary data in use, as /v1/meta and /v1/admin-units show them.

@@ -5,11 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
 import { HeartbeatWatch } from '../observe/heartbeat.js';
 import { NEW_KEY, type StoredKey, unpackKeys } from './key-record.js';
 import { KeyRing } from './key-ring.js';
 import type { KeyAnswer, KeyCall } from './manage/key-changes.js';
 import { digestOf, folderWarning } from './secret.js';
+import type { StoreOptions } from './store/open-store.js';
 import type { KeysCommand, KeysMessage, KeyWorkerData } from './worker.js';
 
 /** How soon a key that expires is refused. */
@@ -27,58 +29,24 @@ const USES_AT_ONCE = 2000;
 
 const STOPPED: KeyAnswer = { kind: 'unavailable', message: 'the service is stopping', faults: [] };
 
+const FAILED = {
+  read: 'the key store cannot be read; the keys read last hold',
+  write: 'the key store cannot be written; when keys are used is not kept',
+};
+
 export interface KeysOptions {
-  readonly dataDir: string;
-  /** Address of a shared store; undefined: the file in the data folder. */
-  readonly storeUrl: string | undefined;
+  readonly store: StoreOptions;
   /** Undefined: the pepper file of the data folder. */
   readonly pepper: string | undefined;
   /** Keys of the environment; with any, an empty store stays empty. */
   readonly given: readonly { readonly name: string; readonly secret: string }[];
-  /** Called after every change but the first load. */
-  readonly changed: (ring: KeyRing) => void;
-  /** Called when the store cannot be read or written any more, once for each reason; the keys known so far stay. */
-  readonly failed: (to: 'read' | 'write', reason: string) => void;
-  /** Called when it can be again. */
-  readonly recovered: (to: 'read' | 'write') => void;
-  /** Called with a sentence when the thread that follows the store has ended or hangs; the keys known so far stay. */
-  readonly lost: (reason: string) => void;
-  /** Called when another follows it, and all keys are as they are in the store. */
-  readonly found: () => void;
-}
-
-export interface ServerKeys {
-  readonly ring: KeyRing;
-  /** The file that holds the first key's text, if it is there and the key is admitted. */
-  readonly firstKeyFile: string | undefined;
-  /** A sentence if other users can replace the store. */
-  readonly folderWarning: string | undefined;
-  /** A sentence that says why the store cannot be read or written just now. */
-  readonly fault: string | undefined;
-  /** A sentence that says why nothing follows the store just now: a revoked key may still be accepted. */
-  readonly absence: string | undefined;
-  /** Answers a call of the admin port. */
-  call(call: KeyCall): Promise<KeyAnswer>;
-  stop(): Promise<void>;
-}
-
-/** Resolves when all keys are loaded; rejects with a sentence if the store cannot be opened. */
-export async function openKeys(options: KeysOptions): Promise<ServerKeys> {
-  const data: KeyWorkerData = {
-    store: { dataDir: options.dataDir, url: options.storeUrl },
-    pepper: options.pepper,
-    makeFirst: options.given.length === 0,
-    heartbeat: new SharedArrayBuffer(4),
-  };
-  const keys = new FollowedKeys(options, data);
-  await keys.open();
-  return keys;
+  readonly logger: Logger;
 }
 
 /** A thread that has said why it cannot open the store, or has ended or hung before. */
 class OpeningError extends Error {}
 
-class FollowedKeys implements ServerKeys {
+export class ServerKeys {
   #ring: KeyRing | undefined;
   /** Ids of the keys of the store. */
   readonly #storedIds = new Set<string>();
@@ -94,36 +62,47 @@ class FollowedKeys implements ServerKeys {
   #lastCallId = 0;
   readonly #faults = new Map<'read' | 'write', string>();
   #timers: NodeJS.Timeout[] = [];
+  /** A sentence if other users can replace the store. */
   readonly folderWarning: string | undefined;
+  /** The file that holds the first key's text, if it is there and the key is admitted. */
   firstKeyFile: string | undefined;
   /** Rejects the opening that is under way. */
   #refuse: ((error: Error) => void) | undefined;
 
-  constructor(
-    private readonly options: KeysOptions,
-    private data: KeyWorkerData,
-  ) {
-    this.folderWarning = folderWarning(options.dataDir);
+  /** Undefined: as at the first start. */
+  #opened: Pick<KeyWorkerData, 'pepper' | 'makeFirst'>;
+
+  private constructor(private readonly options: KeysOptions) {
+    this.folderWarning = folderWarning(options.store.dataDir);
+    this.#opened = { pepper: options.pepper, makeFirst: options.given.length === 0 };
+  }
+
+  /** Resolves when all keys are loaded; rejects with a sentence if the store cannot be opened. */
+  static async open(options: KeysOptions): Promise<ServerKeys> {
+    const keys = new ServerKeys(options);
+    await keys.#open();
+    return keys;
   }
 
   get ring(): KeyRing {
     return this.#ring as KeyRing;
   }
 
+  /** A sentence that says why the store cannot be read or written just now. */
   get fault(): string | undefined {
     return this.absence ?? this.#faults.get('read') ?? this.#faults.get('write');
   }
 
+  /** A sentence that says why nothing follows the store just now: a revoked key may still be accepted. */
   get absence(): string | undefined {
     const { silentS } = this.#heartbeat;
     if (this.#absence !== undefined || silentS === undefined) return this.#absence;
     return `the thread that follows the key store has not answered for ${silentS} s`;
   }
 
-  /** Resolves when all keys are loaded. */
-  async open(): Promise<void> {
+  async #open(): Promise<void> {
     await this.#start();
-    this.firstKeyFile = firstKeyFileOf(this.options.dataDir, this.ring);
+    this.firstKeyFile = firstKeyFileOf(this.options.store.dataDir, this.ring);
     const timers = [
       setInterval(() => this.ring.tick(), TICK_MS),
       setInterval(() => this.#sendUses(), USES_MS),
@@ -132,6 +111,7 @@ class FollowedKeys implements ServerKeys {
     this.#timers = timers;
   }
 
+  /** Answers a call of the admin port. */
   call(call: KeyCall): Promise<KeyAnswer> {
     const thread = this.#thread;
     if (thread === undefined) return Promise.resolve(this.#isStopping ? STOPPED : this.#unavailable);
@@ -164,15 +144,16 @@ class FollowedKeys implements ServerKeys {
 
   /** Starts a thread, and resolves when it has sent all keys. */
   async #start(): Promise<void> {
-    this.data = { ...this.data, heartbeat: this.#heartbeat.begin() };
-    const thread = new Worker(new URL('./worker.js', import.meta.url), { workerData: this.data });
+    const { store } = this.options;
+    const workerData: KeyWorkerData = { store, ...this.#opened, heartbeat: this.#heartbeat.begin() };
+    const thread = new Worker(new URL('./worker.js', import.meta.url), { workerData });
     // Keys that the store has no longer were removed while nobody followed it.
     const goneIds = new Set(this.#storedIds);
     try {
       await new Promise<void>((resolve, reject) => {
         this.#refuse = reject;
         thread.on('message', (message: KeysMessage) => {
-          if (message.kind === 'opened') this.#opened(message.pepper);
+          if (message.kind === 'opened') this.#begin(message.pepper);
           else if (message.kind === 'changed') for (const id of this.#take(message)) goneIds.delete(id);
           else if (message.kind === 'told') resolve();
           else reject(new OpeningError(message.kind === 'failed' ? message.reason : message.kind));
@@ -205,9 +186,9 @@ class FollowedKeys implements ServerKeys {
     });
   }
 
-  #opened(pepper: string): void {
+  #begin(pepper: string): void {
     // Another store in its place would have another one; and the first thread alone makes a first key.
-    this.data = { ...this.data, pepper, makeFirst: false };
+    this.#opened = { pepper, makeFirst: false };
     if (this.#ring !== undefined) return;
     this.#ring = new KeyRing(pepper);
     this.#ring.change(this.options.given.map(({ name, secret }) => givenKey(name, digestOf(secret, pepper))));
@@ -231,7 +212,7 @@ class FollowedKeys implements ServerKeys {
     } else if (message.kind === 'changed') {
       this.#take(message);
     } else if (message.kind === 'told') {
-      this.options.changed(this.ring);
+      this.options.logger.info({ keys: this.ring.size }, 'keys changed');
     } else if (message.kind === 'answer') {
       this.#waiting.get(message.callId)?.(message.answer);
       this.#waiting.delete(message.callId);
@@ -242,11 +223,12 @@ class FollowedKeys implements ServerKeys {
 
   #failed(to: 'read' | 'write', reason: string): void {
     this.#faults.set(to, reason);
-    this.options.failed(to, reason);
+    this.options.logger.error({ reason }, FAILED[to]);
   }
 
   #recovered(to: 'read' | 'write'): void {
-    if (this.#faults.delete(to)) this.options.recovered(to);
+    const can = to === 'read' ? 'read' : 'written';
+    if (this.#faults.delete(to)) this.options.logger.info(`the key store can be ${can} again`);
   }
 
   /** The thread is gone, or nothing is expected of it any more: another takes its place. */
@@ -261,7 +243,8 @@ class FollowedKeys implements ServerKeys {
     if (this.#isStopping || thread === undefined) return;
     void thread.terminate();
     this.#absence = `the thread that follows the key store ${how}; it is started again, and until then keys are as they were`;
-    this.options.lost(this.#absence);
+    const message = 'the key store is not followed: a revoked key may be let in';
+    this.options.logger.error({ reason: this.#absence }, message);
     this.#startAgain();
   }
 
@@ -272,7 +255,7 @@ class FollowedKeys implements ServerKeys {
       try {
         await this.#start();
         for (const to of ['read', 'write'] as const) this.#recovered(to);
-        this.options.found();
+        this.options.logger.info('the key store is followed again');
       } catch (error) {
         if (this.#isStopping) return;
         this.#failed('read', error instanceof Error ? error.message : String(error));

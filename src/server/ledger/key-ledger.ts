@@ -6,7 +6,7 @@
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import type { KeyCounts } from '../observe/metrics/request-counts.js';
-import { cellAt, FAILED, NOTHING_USED, OK, REFUSED, type UsedByKey } from '../usage/batch.js';
+import { cellAt, FAILED, NOTHING_USED, OK, REFUSED, restarted, type UsedByKey } from '../usage/batch.js';
 import type { Calendar } from '../usage/calendar.js';
 import { Quota, type QuotaPeriod, type QuotaStore } from './quota.js';
 import {
@@ -30,20 +30,17 @@ const REFUSED_AT = cellAt(0, REFUSED);
  * counts are made for an operation when it comes first.
  */
 class KeyUse {
-  /** Until the cells were taken last. */
-  #used: UsedByKey;
   /** Requests and points of each outcome by operation, as in the cells of a batch. */
   #counts: (number[] | undefined)[] = [];
-  #isDirty = false;
+  isDirty = false;
 
   constructor(
-    used: UsedByKey | undefined,
+    /** The use by all processes until the cells were taken last. */
+    public stored: UsedByKey,
     private readonly ledger: KeyLedger,
     /** Called with the first count since the cells were taken. */
     private readonly onFirst: (ledger: KeyLedger) => void,
-  ) {
-    this.#used = used ?? NOTHING_USED;
-  }
+  ) {}
 
   /** Counts points that are converted, `ok` and otherwise. */
   converted(operation: number, ok: number, failed: number): void {
@@ -63,10 +60,6 @@ class KeyUse {
     this.#of(operation)[outcomeAt]!++;
   }
 
-  get isDirty(): boolean {
-    return this.#isDirty;
-  }
-
   /** The use until now. */
   sums(): UsedByKey {
     let requests = 0;
@@ -76,9 +69,9 @@ class KeyUse {
       requests += counts[OK_AT]! + counts[FAILED_AT]!;
       points += counts[OK_AT + 1]! + counts[FAILED_AT + 1]!;
     }
-    const { dayRequests, dayPoints, monthRequests, monthPoints } = this.#used;
+    const { dayRequests, dayPoints, monthRequests, monthPoints } = this.stored;
     return {
-      ...this.#used,
+      ...this.stored,
       dayRequests: dayRequests + requests,
       dayPoints: dayPoints + points,
       monthRequests: monthRequests + requests,
@@ -86,37 +79,20 @@ class KeyUse {
     };
   }
 
-  /** The sums that the store has answered with. */
-  get stored(): UsedByKey {
-    return this.#used;
-  }
-
   /** Moves the counts to cells, which are all 0. */
   takeCells(to: Float64Array): void {
-    this.#used = this.sums();
+    this.stored = this.sums();
     for (const [operation, counts] of this.#counts.entries()) {
       if (counts === undefined) continue;
       to.set(counts, cellAt(operation, 0));
       counts.fill(0);
     }
-    this.#isDirty = false;
-  }
-
-  /** Takes in the use by all processes until the cells were taken last. */
-  learn(used: UsedByKey): void {
-    this.#used = used;
-  }
-
-  /** Another day or month has begun; the cells are taken. */
-  startPeriod(dayIsNew: boolean, monthIsNew: boolean): void {
-    if (dayIsNew) this.#used = { ...this.#used, dayRequests: 0, dayPoints: 0, dayHeld: 0 };
-    if (!monthIsNew) return;
-    this.#used = { ...this.#used, monthRequests: 0, monthPoints: 0, monthHeld: 0 };
+    this.isDirty = false;
   }
 
   #of(operation: number): number[] {
-    if (!this.#isDirty) {
-      this.#isDirty = true;
+    if (!this.isDirty) {
+      this.isDirty = true;
       this.onFirst(this.ledger);
     }
     let counts = this.#counts[operation];
@@ -157,7 +133,8 @@ export class KeyLedger {
   readonly rates: Rates;
   /** Undefined as long as the key has had none. */
   quota: Quota | undefined;
-  readonly #use: KeyUse;
+  /** Its cells, and the sums of all processes, are kept here. */
+  readonly use: KeyUse;
   /** Made when somebody has to wait. */
   #waiters: Waiter[] | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -165,13 +142,13 @@ export class KeyLedger {
   constructor(
     key: KeyInfo,
     limits: KeyLimits,
-    used: UsedByKey | undefined,
+    used: UsedByKey = NOTHING_USED,
     /** Counts for the metrics. */
     readonly counts: KeyCounts,
     private readonly context: KeyLedgerContext,
   ) {
     this.#key = key;
-    this.#use = new KeyUse(used, this, context.dirty);
+    this.use = new KeyUse(used, this, context.dirty);
     this.rates = new Rates(key.id, context);
     this.setLimits(key, limits);
   }
@@ -193,7 +170,7 @@ export class KeyLedger {
       const { calendar, store, nowMs } = this.context;
       const { day, month } = calendar.follow(this.context.wallMs());
       this.quota = new Quota(key.id, store, { day: day.name, month: month.name }, nowMs);
-      this.quota.start(this.#use.stored);
+      this.quota.start(this.use.stored);
     }
     this.quota?.setLimits(set(limits.pointsPerDay), set(limits.pointsPerMonth));
     this.hasLimits = this.rates.hasLimits || this.hasQuota;
@@ -249,7 +226,7 @@ export class KeyLedger {
    */
   done(operation: number, reserved: number, ok: number, failed: number, period?: QuotaPeriod): void {
     const used = ok + failed;
-    this.#use.converted(operation, ok, failed);
+    this.use.converted(operation, ok, failed);
     if (this.isFree && this.quota === undefined) return;
     this.quota?.settle(reserved, used, period);
     this.rates.take(used - reserved);
@@ -285,23 +262,18 @@ export class KeyLedger {
 
   /** The use of the key until now, by all processes that share the store, as far as this one knows. */
   used(): UsedByKey {
-    return this.#use.sums();
-  }
-
-  /** Its cells, and the sums of all processes, are kept here. */
-  get use(): KeyUse {
-    return this.#use;
+    return this.use.sums();
   }
 
   /** Takes in the use by all processes until the cells were taken last. */
   learn(used: UsedByKey): void {
-    this.#use.learn(used);
+    this.use.stored = used;
     this.quota?.learnTaken(used.dayPoints + used.dayHeld, used.monthPoints + used.monthHeld);
   }
 
   /** Another day or month has begun; the cells are taken. */
   startPeriod(dayIsNew: boolean, monthIsNew: boolean, period: QuotaPeriod): void {
-    this.#use.startPeriod(dayIsNew, monthIsNew);
+    this.use.stored = restarted(this.use.stored, dayIsNew, monthIsNew);
     this.quota?.startPeriod(period, dayIsNew, monthIsNew);
   }
 

@@ -4,6 +4,7 @@ import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import { PointCounts } from '../observe/metrics/request-counts.js';
 import {
   CELLS,
+  restarted,
   type Stored,
   type StoredUse,
   type UsageBatch,
@@ -191,7 +192,7 @@ export class Ledger implements UsageSource {
   /** Quotas that may hold points. */
   readonly #holding = new Set<Quota>();
   /** Stored use of keys that have sent no request yet. */
-  #stored: Map<string, UsedByKey> = new Map();
+  #stored = new Map<string, UsedByKey>();
   readonly #context: KeyLedgerContext;
   readonly #defaults: KeyLimits;
   readonly #counts: PointCounts;
@@ -399,15 +400,7 @@ export class Ledger implements UsageSource {
     this.#cut();
     for (const ledger of this.#keys.values())
       ledger.startPeriod(dayIsNew, monthIsNew, { day: day.name, month: month.name });
-    const used = [...this.#stored].map(([keyId, sums]): [string, UsedByKey] => [
-      keyId,
-      {
-        ...sums,
-        ...(dayIsNew ? { dayRequests: 0, dayPoints: 0, dayHeld: 0 } : {}),
-        ...(monthIsNew ? { monthRequests: 0, monthPoints: 0, monthHeld: 0 } : {}),
-      },
-    ]);
-    this.#stored = new Map(used);
+    for (const [keyId, used] of this.#stored) this.#stored.set(keyId, restarted(used, dayIsNew, monthIsNew));
   }
 
   #limitsOf({ limits }: KeyInfo): KeyLimits {

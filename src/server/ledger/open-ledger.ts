@@ -1,5 +1,6 @@
 // The ledger of a service, what it goes on from at the start, and the thread that stores what it counts.
 
+import type { ServeConfig } from '../../config/config.js';
 import type { KeyLimits } from '../keys/key-record.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { Logger } from '../observe/log.js';
@@ -9,33 +10,9 @@ import { UsageFlusher } from '../usage/flusher.js';
 import type { KeyLedger } from './key-ledger.js';
 import { Ledger } from './ledger.js';
 
-/** The settings of limits and usage. */
-export interface LedgerConfig {
-  readonly dataDir: string;
-  /** The database that nodes share; undefined: a file of the data folder. */
-  readonly store: string | undefined;
-  /** Number of processes of this service, on one data folder. */
-  readonly processes: number | undefined;
-  readonly defaultPointsPerSecond: number;
-  readonly defaultRequestsPerSecond: number;
-  readonly defaultPointsPerDay: number;
-  readonly defaultPointsPerMonth: number;
-  readonly maxPointsPerSecond: number;
-  readonly quotaTimeZone: string;
-  readonly usageFlushMs: number;
-  readonly usageDays: number;
-  readonly limitsLeaseMs: number;
-  readonly limitsWhenAway: 'open' | 'closed';
-}
-
 export interface OpenLedger {
   readonly ledger: Ledger;
-  /** A sentence that says why usage cannot be stored just now. */
-  readonly fault: string | undefined;
-  /** A sentence that says that the thread which stores it does not answer. */
-  readonly silence: string | undefined;
-  /** How often a batch could not be stored. */
-  readonly failures: number;
+  readonly flusher: UsageFlusher;
   /** Resolves when all is known that other processes have told the store of the key; undefined where there are none. */
   refresh(key: KeyLedger): Promise<void> | undefined;
   /** Stores what is counted. */
@@ -50,7 +27,7 @@ const GIVE_BACK_MS = 500;
  * @param opening the keys, whose store is opened first; the thread that stores usage starts meanwhile
  */
 export async function openLedger(
-  config: LedgerConfig,
+  config: ServeConfig,
   opening: Promise<{ readonly ring: KeyRing }>,
   counts: PointCounts,
   logger: Logger,
@@ -65,19 +42,7 @@ export async function openLedger(
     address: { dataDir: config.dataDir, url: config.store },
     flushMs: config.usageFlushMs,
     keepDays: config.usageDays,
-    failed: (reason) => logger.error({ reason }, 'usage cannot be stored; it is kept in memory until it can'),
-    recovered: () => logger.info('usage can be stored again'),
-    kept: (batches) =>
-      logger.warn(
-        { batches },
-        'usage that could not be stored is in a file of the data folder for the next start',
-      ),
-    refused: (path, reason) =>
-      logger.error(
-        { path, reason },
-        'usage of an earlier process is not counted: its file cannot be believed',
-      ),
-    lost: (batches) => logger.error({ batches }, 'usage that could not be stored until the stop is lost'),
+    logger,
   });
   const isShared = config.store !== undefined || (config.processes ?? 1) > 1;
   const ledger = new Ledger({
@@ -109,15 +74,7 @@ export async function openLedger(
   giveBack.unref();
   return {
     ledger,
-    get fault() {
-      return flusher.fault;
-    },
-    get silence() {
-      return flusher.silence;
-    },
-    get failures() {
-      return flusher.failures;
-    },
+    flusher,
     refresh: (key) => {
       if (!isShared) return undefined;
       ledger.watch(key);

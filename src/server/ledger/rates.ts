@@ -49,8 +49,8 @@ export class TokenBucket {
   }
 
   /** Whether tokens may be taken before it does. */
-  mayTake(_count: number): boolean {
-    return true;
+  mayTake(count: number): boolean {
+    return count <= this.allowance();
   }
 
   /** Sets the tokens that it holds from now on. */
@@ -136,10 +136,6 @@ export class SharedBucket extends TokenBucket {
   override allowance(): number {
     const ahead = this.#untold + this.#told;
     return ahead <= 0 || !this.#owner.sharing.mustSettle() ? INFINITE : Math.max(0, this.#lease - ahead);
-  }
-
-  override mayTake(count: number): boolean {
-    return count <= this.allowance();
   }
 
   /** The tokens to tell the store of; undefined where there are none. */

@@ -230,13 +230,13 @@ export async function listen(
     disk.close();
   });
   readiness.addFault(() => keys.absence);
-  readiness.addFault(() => metering?.silence);
+  readiness.addFault(() => metering?.flusher.silence);
   readiness.addFault(() => {
     const { oldestS } = pool;
     return oldestS < POOL_SILENT_S ? undefined : `a thread of the pool has not answered for ${oldestS} s`;
   });
   readiness.addWarning(() => (keys.absence === undefined ? keys.fault : undefined));
-  readiness.addWarning(() => metering?.fault);
+  readiness.addWarning(() => metering?.flusher.fault);
   readiness.addWarning(() => clock.warning);
   readiness.addWarning(() => disk.warning);
 
@@ -251,7 +251,7 @@ export async function listen(
   const admin = await opening.catch(async (error: Error) => {
     // A second server meets both faults: both are named.
     const fault = processInfo === undefined ? await tryAddress(address) : undefined;
-    if (fault === undefined) throw error;
+    if (typeof fault !== 'object') throw error;
     throw new Error(`${listenSentence(address, fault)}\n${error.message}`);
   });
   open.admin = admin;
@@ -305,7 +305,10 @@ function observe(parts: Parts, { boundaries, streams, bulk }: ServiceRoutes, log
       droppedLogLines: () => log.droppedLines,
       skippedLogLines: () => observer.log.skipped,
       keys: () => ({ loaded: keys.ring.size, fault: keys.fault !== undefined }),
-      usage: () => ({ fault: metering?.fault !== undefined, failures: metering?.failures ?? 0 }),
+      usage: () => ({
+        fault: metering?.flusher.fault !== undefined,
+        failures: metering?.flusher.failures ?? 0,
+      }),
       isReady: () => readiness.page.status === 200,
     }),
   );

@@ -12,7 +12,7 @@ import type { AdminListener } from '../admin/port.js';
 import type { BulkTuning } from '../bulk/route.js';
 import type { Adapter } from '../http/exchange.js';
 import { hooksFor, type Observer, openObserver } from '../http/observer.js';
-import { openKeys, type ServerKeys } from '../keys/keys.js';
+import { ServerKeys } from '../keys/keys.js';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.js';
 import { CountedLine, type Logger } from '../observe/log.js';
 import { Readiness } from '../observe/readiness.js';
@@ -205,10 +205,6 @@ const NETWORK_SHARE = 1 / 8;
 const THREAD_IDLE_MS = 60_000;
 /** A block of 256 KiB takes milliseconds. */
 const POOL_HANG_MS = 20_000;
-const STORE_FAILED = {
-  read: 'the key store cannot be read; the keys read last hold',
-  write: 'the key store cannot be written; when keys are used is not kept',
-};
 
 /** All that is open so far, for the end of the service and of a start that fails. */
 export class OpenParts {
@@ -234,7 +230,12 @@ export class OpenParts {
     const module = await Kernel.moduleOf(files.kernel);
     const kernel = Kernel.create(module, files.index, files.reach);
     const observer = await openObserver(config, logger);
-    this.#keys = this.#openKeys();
+    this.#keys = ServerKeys.open({
+      store: { dataDir: config.dataDir, url: config.store },
+      pepper: config.keyPepper ?? config.keyPepperFile,
+      given: [...config.apiKeys, ...config.apiKeysFile],
+      logger,
+    });
     if (tuning.metering !== false) this.#ledger = openLedger(config, this.#keys, observer.points, logger);
     // Callers that wait for them get the error; until then nobody waits.
     for (const opening of [this.#keys, this.#ledger]) opening?.catch(() => {});
@@ -290,22 +291,6 @@ export class OpenParts {
     } catch (error) {
       this.logger.error({ err: error }, 'a part of the service was not closed');
     }
-  }
-
-  #openKeys(): Promise<ServerKeys> {
-    const { config, logger } = this;
-    return openKeys({
-      dataDir: config.dataDir,
-      storeUrl: config.store,
-      pepper: config.keyPepper ?? config.keyPepperFile,
-      given: [...config.apiKeys, ...config.apiKeysFile],
-      changed: (ring) => logger.info({ keys: ring.size }, 'keys changed'),
-      failed: (to, reason) => logger.error({ reason }, STORE_FAILED[to]),
-      lost: (reason) =>
-        logger.error({ reason }, 'the key store is not followed: a revoked key may be let in'),
-      found: () => logger.info('the key store is followed again'),
-      recovered: (to) => logger.info(`the key store can be ${to === 'read' ? 'read' : 'written'} again`),
-    });
   }
 
   #openPrevious(

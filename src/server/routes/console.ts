@@ -7,17 +7,10 @@ import type { Hexcodes, HexcodesData } from '../../hexcodes/library/hexcodes.js'
 import { placeNear } from '../../hexcodes/library/places.js';
 import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { Exchange } from '../http/exchange.js';
-import { compressedText, sendCompressed, sendTagged } from '../http/freshness.js';
-import { encodingFor } from '../http/negotiation.js';
+import { type CompressedText, compressedText, sendCompressed } from '../http/freshness.js';
 import { fail, failUnavailable, type Route } from '../http/router.js';
 import type { BasemapArchive } from './basemap-archive.js';
-import {
-  type Basemap,
-  type ConsoleFile,
-  fillPage,
-  pictureAddress,
-  readConsoleFiles,
-} from './console-page.js';
+import { type Basemap, fillPage, pictureAddress, readConsoleFiles } from './console-page.js';
 import { API_PAGE } from './documents.js';
 
 // GET /basemap/{version}: byte ranges of the operator's archive, for the page. They need no key, as the page.
@@ -81,7 +74,7 @@ export function basemapRoutes({ basemap }: BasemapDeps): Route[] {
 const HTML_TYPE = 'text/html; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 /** A name is never given to other bytes, so a browser need not ask again. */
-const FOR_EVER = 'Cache-Control: public, max-age=31536000, immutable';
+const FOR_EVER = 'public, max-age=31536000, immutable';
 const NOSNIFF = 'X-Content-Type-Options: nosniff';
 
 /** A contact must be reviewed within a year. */
@@ -120,7 +113,12 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
     'Cross-Origin-Opener-Policy: same-origin',
     'Permissions-Policy: geolocation=(self), camera=(), microphone=()',
   ];
-  const byName = new Map(shipped.files.map((file) => [file.name, file]));
+  const byName = new Map(
+    shipped.files.map((file): [string, CompressedText] => [
+      file.name,
+      { ...file, tag: `"${file.name}"`, lines: [NOSNIFF], cacheControl: FOR_EVER },
+    ]),
+  );
   return [
     textRoute('/', HTML_TYPE, html, pageLines),
     textRoute('/service-worker.js', SCRIPT_TYPE, serviceWorker, guard),
@@ -135,14 +133,14 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
         const file = byName.get(x.head.parameter(0));
         if (file === undefined)
           fail(x, 404, 'there is no such file; the page at / names those of this version');
-        else sendFile(x, file);
+        else sendCompressed(x, file);
       },
     },
   ];
 }
 
 /** Browsers ask for this address whatever the page names. */
-const iconRoutes = (icon: ConsoleFile | undefined): Route[] =>
+const iconRoutes = (icon: CompressedText | undefined): Route[] =>
   icon === undefined
     ? []
     : [textRoute('/favicon.ico', icon.type, Buffer.from(icon.plain).toString(), [NOSNIFF])];
@@ -170,16 +168,6 @@ function textRoute(path: string, type: string, text: string, lines: readonly str
   const compressed = compressedText(type, text, lines);
   return { path, methods: ['GET'], access: 'open', handle: (x) => sendCompressed(x, compressed) };
 }
-
-function sendFile(x: Exchange, { name, type, plain, br, gzip }: ConsoleFile): void {
-  const encoding = encodingFor(x.head.header('accept-encoding'));
-  const tag = encoding === 'plain' ? `"${name}"` : `"${name}.${encoding}"`;
-  const lines = [`ETag: ${tag}`, FOR_EVER, 'Vary: Accept-Encoding', NOSNIFF];
-  if (encoding !== 'plain') lines.push(`Content-Encoding: ${encoding}`);
-  sendTagged(x, tag, type, () => ({ plain, br, gzip })[encoding], linesOf(lines));
-}
-
-const linesOf = (lines: readonly string[]): string => lines.map((line) => `\r\n${line}`).join('');
 
 // GET /{code}: a link with the code in its path leads to the page of the place, which has it after `#`. Chats read the
 // title here that they show with a link; the part after `#` reaches no server.

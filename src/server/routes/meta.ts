@@ -16,8 +16,8 @@ import {
   compressedText,
   entityTag,
   KEPT,
+  keptAnswer,
   sendCompressed,
-  sendKept,
 } from '../http/freshness.js';
 import { acceptedTypes, qualityOf, requireJson } from '../http/negotiation.js';
 import { fail, type Route } from '../http/router.js';
@@ -72,17 +72,17 @@ export function metaRoutes({ boundaries, before, adapter: { build } }: MetaDeps)
   const metaTag = entityTag(metaBody);
   return [
     // Caches must ask again: the versions must be the current ones, and the build of uWS is among them.
-    jsonRoute('/v1/meta', (x) => sendKept(x, metaTag, JSON_TYPE, () => metaBody, ASKED_AGAIN)),
-    jsonRoute('/v1/admin-units', (x) => sendKept(x, tag, JSON_TYPE, () => tableBody, KEPT)),
+    jsonRoute('/v1/meta', (x) => keptAnswer(x, metaTag, JSON_TYPE, ASKED_AGAIN)?.(metaBody)),
+    jsonRoute('/v1/admin-units', (x) => keptAnswer(x, tag, JSON_TYPE, KEPT)?.(tableBody)),
     jsonRoute('/v1/admin-units/former', (x) => {
       if (formerBody === undefined) fail(x, 400, `the list ${NO_FORMER}`);
-      else sendKept(x, tag, JSON_TYPE, () => formerBody, KEPT);
+      else keptAnswer(x, tag, JSON_TYPE, KEPT)?.(formerBody);
     }),
     jsonRoute('/v1/admin-units/:code', (x) => {
       const code = x.head.parameter(0).toUpperCase();
       const unit = ADMIN_UNITS.find((each) => each.code === code);
       if (unit === undefined) fail(x, 404, 'there is no province or city of this code');
-      else sendKept(x, tag, JSON_TYPE, () => unitBody(unit), KEPT);
+      else keptAnswer(x, tag, JSON_TYPE, KEPT)?.(unitBody(unit));
     }),
   ];
 }

@@ -142,6 +142,13 @@ export const NOTHING_USED: UsedByKey = {
   monthHeld: 0,
 };
 
+/** The use as another day, and perhaps another month, begins. */
+export const restarted = (used: UsedByKey, dayIsNew: boolean, monthIsNew: boolean): UsedByKey => ({
+  ...used,
+  ...(dayIsNew ? { dayRequests: 0, dayPoints: 0, dayHeld: 0 } : {}),
+  ...(monthIsNew ? { monthRequests: 0, monthPoints: 0, monthHeld: 0 } : {}),
+});
+
 /** @param sums of a day and of its month */
 export function usedOf(sums: readonly PeriodSum[], day: string): Map<string, UsedByKey> {
   const used = new Map<string, UsedByKey>();

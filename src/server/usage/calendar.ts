@@ -82,24 +82,22 @@ export class Calendar {
     if (day !== undefined && month !== undefined && nowMs >= day.startMs && nowMs < day.endMs)
       return this.#periods;
     const { year, month: number, day: date } = this.#dateAt(nowMs);
-    const nextMonth = number === 12 ? [year + 1, 1] : [year, number + 1];
     const monthName = `${year}-${twoDigits(number)}`;
-    const tomorrow = new Date(Date.UTC(year, number - 1, date + 1));
     return {
       day: {
         name: `${monthName}-${twoDigits(date)}`,
         startMs: this.#startOf(year, number, date),
-        endMs: this.#startOf(tomorrow.getUTCFullYear(), tomorrow.getUTCMonth() + 1, tomorrow.getUTCDate()),
+        endMs: this.#startOf(year, number, date + 1),
       },
       month: {
         name: monthName,
         startMs: this.#startOf(year, number, 1),
-        endMs: this.#startOf(nextMonth[0]!, nextMonth[1]!, 1),
+        endMs: this.#startOf(year, number + 1, 1),
       },
     };
   }
 
-  /** The first moment of a day of the zone. */
+  /** The first moment of a day of the zone; days and months beyond the last are of the next month and year. */
   #startOf(year: number, month: number, day: number): number {
     const utcMs = Date.UTC(year, month - 1, day);
     // The offset of a zone is less than 15 hours. Where midnight does not exist the day begins later, in steps of a

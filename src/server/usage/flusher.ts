@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
 import type { StoreOptions } from '../keys/store/open-store.js';
 import { HeartbeatWatch } from '../observe/heartbeat.js';
 import { keepLeftover, mergedBatch, type Stored, type StoredUse, type UsageBatch } from './batch.js';
@@ -37,16 +38,7 @@ export interface FlusherOptions {
   readonly flushMs: number;
   /** Time for which counts of hours are kept; 0: for good. */
   readonly keepDays: number;
-  /** Called when usage cannot be stored any more, once for each reason. */
-  readonly failed: (reason: string) => void;
-  /** Called when it can be stored again. */
-  readonly recovered: () => void;
-  /** Called at a stop while the store cannot be used, with the batches that are kept in a file for the next start. */
-  readonly kept: (batches: number) => void;
-  /** Called at a stop when neither the store nor the file can be written, with the batches that are lost. */
-  readonly lost: (batches: number) => void;
-  /** Called with the path of a file of an earlier process that cannot be believed, and why; it stays. */
-  readonly refused: (path: string, reason: string) => void;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 /** How long a stop waits for the last batches. */
@@ -244,11 +236,14 @@ export class UsageFlusher {
       .map(({ parts }) => mergedBatch(parts))
       .filter(({ keyIds, returns }) => keyIds.length + returns.length > 0);
     if (unstored.length === 0) return;
+    const { address, logger } = this.options;
+    const fields = { batches: unstored.length };
     try {
-      keepLeftover(this.options.address.dataDir, this.#node, unstored);
-      this.options.kept(unstored.length);
+      keepLeftover(address.dataDir, this.#node, unstored);
+      const message = 'usage that could not be stored is in a file of the data folder for the next start';
+      logger.warn(fields, message);
     } catch {
-      this.options.lost(unstored.length);
+      logger.error(fields, 'usage that could not be stored until the stop is lost');
     }
   }
 
@@ -304,14 +299,16 @@ export class UsageFlusher {
 
   #replied(reply: UsageReply): void {
     if (reply.kind === 'refused') {
-      this.options.refused(reply.path, reply.reason);
+      const { path, reason } = reply;
+      const message = 'usage of an earlier process is not counted: its file cannot be believed';
+      this.options.logger.error({ path, reason }, message);
       return;
     }
     if (reply.kind === 'failed') {
       this.#failed(reply.reason);
       return;
     }
-    if (this.#fault !== undefined) this.options.recovered();
+    if (this.#fault !== undefined) this.options.logger.info('usage can be stored again');
     this.#fault = undefined;
     if (reply.kind === 'loaded') {
       this.#loaded(reply.stored);
@@ -338,7 +335,8 @@ export class UsageFlusher {
     this.#failures++;
     if (reason !== this.#fault) {
       this.#fault = reason;
-      this.options.failed(reason);
+      const message = 'usage cannot be stored; it is kept in memory until it can';
+      this.options.logger.error({ reason }, message);
     }
     for (const answered of [...this.#asked.splice(0), ...this.#asking.splice(0)]) answered();
     this.#loaded(undefined);

@@ -36,12 +36,12 @@ export class KeyChanger {
    * text could be lost.
    */
   create(settings: KeySettings, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
-    return this.#change(() => this.#insert(settings, pepper, keep));
+    return this.store.inTransaction(() => this.#insert(settings, pepper, keep));
   }
 
   /** In a store without any key, makes one and leaves its text in the file `first-key` of the data folder. */
   createFirst(dataDir: string, pepper: string): Promise<void> {
-    return this.#change(async () => {
+    return this.store.inTransaction(async () => {
       if ((await this.store.count()) > 0) return;
       const path = join(dataDir, 'first-key');
       const first = { ...NEW_KEY, name: 'first' };
@@ -54,7 +54,7 @@ export class KeyChanger {
    * @throws KeyFault if there is no such key, or it is revoked and is to be something else: that is for good
    */
   setState(id: string, state: KeyState): Promise<StoredKey> {
-    return this.#change(async () => {
+    return this.store.inTransaction(async () => {
       const there = await this.store.find(id);
       if (there?.state === 'revoked' && state === 'revoked') return there;
       const key = { ...(await this.#livingKey(id)), state };
@@ -65,7 +65,7 @@ export class KeyChanger {
 
   /** Changes the settings of a key. */
   update(id: string, settingsOf: (before: StoredKey) => KeySettings): Promise<StoredKey> {
-    return this.#change(async () => {
+    return this.store.inTransaction(async () => {
       const before = await this.#livingKey(id);
       const key = { ...before, ...settingsOf(before) };
       await this.store.put(key);
@@ -78,7 +78,7 @@ export class KeyChanger {
    * in `create`.
    */
   rotate(id: string, overlapMs: number, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
-    return this.#change(async () => {
+    return this.store.inTransaction(async () => {
       const before = await this.#livingKey(id);
       const keyText = makeKeyText();
       const key: StoredKey = {
@@ -100,7 +100,7 @@ export class KeyChanger {
    * @param mayReplace whether a key may replace one with its id. A revoked one stays revoked
    */
   import(keys: readonly StoredKey[], pepper: string, mayReplace: boolean): Promise<number> {
-    return this.#change(async () => {
+    return this.store.inTransaction(async () => {
       const there = new Map((await this.store.keys()).map((key) => [key.id, key]));
       const twice = keys.filter(({ id }) => there.has(id)).map(({ id }) => id);
       if (twice.length > 0 && !mayReplace) {
@@ -124,7 +124,7 @@ export class KeyChanger {
 
   /** Takes keys instead of all. `keep` is called before they are stored, which they are only if it returns. */
   replaceAll(keys: readonly StoredKey[], pepper: string, keep: () => void): Promise<void> {
-    return this.#change(async () => {
+    return this.store.inTransaction(async () => {
       await this.store.removeAll();
       await this.store.setPepperCheck(pepperCheckOf(pepper));
       for (const key of keys) await this.store.put(key);
@@ -162,10 +162,6 @@ export class KeyChanger {
     const head = await this.store.head();
     checkPepper(this.store.address, head, pepper);
     if (head.pepperCheck === undefined) await this.store.setPepperCheck(pepperCheckOf(pepper));
-  }
-
-  #change<T>(work: () => Promise<T>): Promise<T> {
-    return this.store.inTransaction(work);
   }
 }
 

@@ -2,11 +2,9 @@
 // which is started again; on reload the processes are replaced one by one, each by one that listens already, so that no
 // request is lost. The supervisor itself answers no request; its admin port speaks for all.
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import type { ServeConfig } from '../../../config/config.js';
 import { Networks } from '../../../config/networks.js';
-import { type AdminListener, listenSentence } from '../../admin/port.js';
+import { type AdminListener, listenSentence, tryAddress } from '../../admin/port.js';
 import type { Logger } from '../../observe/log.js';
 import { openSupervisorAdmin } from './admin.js';
 import { type ReadyMessage, ServiceProcess } from './service-process.js';
@@ -34,16 +32,9 @@ export class RestartDelay {
 
 /** Resolves to the number of the port (0: any free one); rejects with a sentence if it cannot be had. */
 async function probePort(host: string, port: number): Promise<number> {
-  const server = createServer();
-  server.listen({ host, port, exclusive: true });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    throw new Error(listenSentence({ host, port, use: 'the service' }, error as Error));
-  }
-  const taken = (server.address() as AddressInfo).port;
-  server.close();
-  await once(server, 'close');
+  const address = { host, port, use: 'the service' } as const;
+  const taken = await tryAddress(address);
+  if (typeof taken !== 'number') throw new Error(listenSentence(address, taken));
   return taken;
 }
 
