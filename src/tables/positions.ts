@@ -215,7 +215,12 @@ export function isHeader(
   const chosen = [lat, lng, position, code].filter((name) => name !== undefined);
   if (chosen.length > 0) return chosen.every((name) => columnCalled(fields, name) >= 0);
   if (hasKnownNames(fields)) return true;
-  return positionColumns(fields).some((column) => below === null || isPosition(below[column] ?? ''));
+  return positionColumns(fields).some(
+    (column) =>
+      below === null ||
+      isPosition(below[column] ?? '') ||
+      nestedIn({ names: fields, rows: [below] }, column) !== null,
+  );
 }
 
 /** Whether names of a pair of coordinates or of codes are among them. */

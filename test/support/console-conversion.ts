@@ -50,7 +50,7 @@ interface PointList {
 
 const module = await consoleModule<{
   FileConversion: new (kernel: Kernel, request: unknown, buffers: unknown, lead?: object) => FileConversion;
-  requestFor(beginning: Uint8Array, input: string, resolution: number): Request;
+  requestFor(beginning: Uint8Array, input: string, resolution: number, known?: object): Request;
 }>('file/conversion.ts');
 export const { requestFor } = module;
 export const { PointList } = await consoleModule<{ PointList: new () => PointList }>(
@@ -65,7 +65,7 @@ export const conversionOf = (kernel: Kernel, request: object, lead?: object): Fi
 interface Source {
   readonly format: string;
   readonly bytes: ReadableStream<Uint8Array>;
-  readonly header?: unknown;
+  readonly request?: object;
   readonly hasMark: boolean;
   readonly table?: { readonly titleRows: number };
 }
@@ -89,12 +89,12 @@ interface Answer {
 export async function converted(bytes: Uint8Array, name: string, task: object = {}): Promise<Answer> {
   const file = new File([bytes as Uint8Array<ArrayBuffer>], name);
   const whole = { kind: 'convert', file, isGzip: false, resolution: 13, ...task };
-  const { format, bytes: read, header, hasMark, table } = await openSource(whole);
-  const lead = { hasMark, ...(header === undefined ? {} : { header }) };
+  const { format, bytes: read, request, hasMark, table } = await openSource(whole);
+  const lead = { hasMark };
   const answers: Uint8Array[] = [];
   let conversion: FileConversion | undefined;
   for await (const chunk of read as unknown as AsyncIterable<Uint8Array>) {
-    conversion ??= conversionOf(kernel, requestFor(chunk, format, 13), lead);
+    conversion ??= conversionOf(kernel, requestFor(chunk, format, 13, request), lead);
     answers.push(...conversion.push(chunk));
   }
   answers.push(...(conversion?.end() ?? []));

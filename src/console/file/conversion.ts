@@ -110,9 +110,15 @@ const MAX_EXAMPLE_UNITS = 120;
 /**
  * How a file is to be converted, by its beginning: positions to codes where it has positions, else codes to positions.
  * @param beginning the header row at least, or the whole file
+ * @param known of it
  * @throws BulkInputError why it cannot be encoded, where it can be neither
  */
-export function requestFor(beginning: Uint8Array, input: FileFormat, resolution: number): BulkRequest {
+export function requestFor(
+  beginning: Uint8Array,
+  input: FileFormat,
+  resolution: number,
+  known: Partial<BulkRequest> = {},
+): BulkRequest {
   if (input === 'ndjson') {
     const [line = ''] = new TextDecoder().decode(beginning.subarray(0, 65_536)).trimStart().split('\n', 1);
     const isCodes = /^(?:"|\{.*"hexcodes"\s*:)/.test(line) && !/"lat(?:itude)?"\s*:/.test(line);
@@ -121,7 +127,7 @@ export function requestFor(beginning: Uint8Array, input: FileFormat, resolution:
   let why: unknown;
   for (const operation of ['encode', 'decode'] as const) {
     for (const prefix of ['', PREFIX]) {
-      const request = { operation, input, output: input, resolution, prefix };
+      const request = { operation, input, output: input, resolution, ...known, prefix };
       try {
         const trial = new BulkReader(request);
         trial.push(beginning);
@@ -138,15 +144,13 @@ export function requestFor(beginning: Uint8Array, input: FileFormat, resolution:
 
 /** How the answer differs from what the readers were given. */
 interface Shown {
-  /** Header row for the readers, and the one of the file, which is in the answer. */
-  readonly header?: { readonly read: string; readonly shown: string } | undefined;
   /** Whether it begins with a byte order mark. */
   readonly hasMark?: boolean;
   /** Zones whose names become a column. */
   readonly zones?: ZonesOfRows | undefined;
 }
 
-const MARK = '\ufeff';
+const MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
 const NO_ROWS: Bytes = new Uint8Array();
 
 export class FileConversion {
@@ -201,7 +205,7 @@ export class FileConversion {
     };
     if (!this.#hasHead && this.#reader.job !== undefined) {
       this.#hasHead = true;
-      this.#head = this.#shownHead(this.#reader.head.slice());
+      this.#head = this.#shownHead();
       const column = this.#zoneColumn;
       add(column === undefined ? this.#head : column.withName(this.#head, this.tally.zoneColumn));
     }
@@ -217,7 +221,7 @@ export class FileConversion {
     const { output, delimiter } = this.#reader.job!;
     const separator = output === 'csv' ? String.fromCharCode(delimiter) : undefined;
     this.#zoneColumn = new ZoneColumn(names, separator);
-    const head = new TextDecoder().decode(this.#shownHead(this.#reader.head.slice())).trimEnd();
+    const head = new TextDecoder().decode(this.#shownHead()).trimEnd();
     const taken = separator === undefined ? [] : (csvFields(head, delimiter) ?? []);
     this.tally.zoneColumn = zoneColumn(taken, PREFIX);
   }
@@ -231,12 +235,10 @@ export class FileConversion {
     return [this.#head, ...failed];
   }
 
-  #shownHead(head: Bytes): Bytes {
-    const { header, hasMark = false } = this.shown;
-    if (header === undefined && !hasMark) return head;
-    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(head);
-    const named = header === undefined ? text : text.replace(header.read, () => header.shown);
-    return new TextEncoder().encode(hasMark && !named.startsWith(MARK) ? MARK + named : named);
+  /** The header row of the readers, with the mark that the answer has. */
+  #shownHead(): Bytes {
+    const head = this.#reader.head.slice();
+    return this.shown.hasMark === true && head[0] !== MARK[0] ? concat(MARK, head) : head;
   }
 
   #answer(block: Block): Bytes {

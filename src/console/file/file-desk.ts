@@ -15,7 +15,7 @@ import { zoneSettings, zones, zonesToCover } from '../zones/kept-zones.js';
 import { zoneColors } from '../zones/zone.js';
 import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
-import { type Columns, rowTexts, withHeader } from './table-plan.js';
+import { type Columns, rowTexts } from './table-plan.js';
 
 // The first rows of a table with the columns that were taken of them, and other columns to choose.
 
@@ -261,7 +261,7 @@ export class FileDesk {
   #convertText(pasted: string): void {
     this.#take([
       {
-        file: new Blob([withHeader(pasted)]),
+        file: new Blob([pasted]),
         isGzip: false,
         name: 'hexcodes',
         extension: '.csv',

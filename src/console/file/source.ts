@@ -1,18 +1,16 @@
 // The bytes of a file as the readers of the service take them: unpacked, a workbook as CSV, in UTF-8, with a header row
 // that names the columns which are taken.
 
-import { delimiterOf, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
-import { BulkInputError } from '../../hexcodes/wire/job.js';
+import { lineEndOf, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
+import { BulkInputError, type BulkRequest, type Delimiter } from '../../hexcodes/wire/job.js';
 import { eachMember, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { isSide } from '../../hexcodes/wire/params/names.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { type FileFormat, FORMATS, formatOfBytes } from '../../tables/formats.js';
 import {
-  belowTitles,
   degreesInText,
   type FirstRows,
-  isHeader,
   likelySheet,
   positionInText,
   shapesIn,
@@ -26,15 +24,13 @@ import {
   addedNames,
   concat,
   encodingOf,
-  fieldsOf,
-  headerFor,
   isWhole,
   looksLikeJson,
   planOf,
   positionReader,
   RowCutter,
+  requestOf,
   type TablePlan,
-  withHeader,
   withPosition,
 } from './table-plan.js';
 
@@ -119,8 +115,8 @@ export interface Source {
   readonly bytes: ReadableStream<Uint8Array>;
   /** Absent of lines of JSON. */
   readonly table?: FoundTable;
-  /** Header row for the readers, and the one that is in the answer in its place. */
-  readonly header?: { readonly read: string; readonly shown: string };
+  /** How the readers take it, as far as it is known. */
+  readonly request?: Partial<BulkRequest>;
   /** Whether the answer begins with a byte order mark, by which spreadsheets know UTF-8. */
   readonly hasMark: boolean;
 }
@@ -129,7 +125,6 @@ export interface Source {
 export class CommandOnlyError extends Error {}
 
 const MARK = '\ufeff';
-const SEP_LINE = /^sep=.\r?\n/i;
 /** Bytes of the beginning that a plan is made of. */
 const PLAN_BYTES = 65_536;
 /** Bytes that tell kinds of files apart. */
@@ -254,7 +249,7 @@ async function csvSource(
       else controller.enqueue(value as Uint8Array);
     },
   }).getReader();
-  return tableSource(task, await beginningOf(reader), reader, { hasMark: true, ...ofWorkbook });
+  return tableSource(task, await beginningOf(reader), reader, { hasMark: true, given: ',', ...ofWorkbook });
 }
 
 /** Not each browser iterates over streams. */
@@ -292,47 +287,48 @@ async function tableSource(
   task: FileTask,
   start: Bytes,
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  { hasMark: isMarked = false, sheets = [] as readonly string[], sheet = 0 } = {},
+  {
+    hasMark: isMarked = false,
+    sheets = [] as readonly string[],
+    sheet = 0,
+    given = undefined as Delimiter | undefined,
+  } = {},
 ): Promise<Source> {
   if (start.length === 0) throw new BulkInputError('The file is empty');
-  const { bytes: titled, titleRows } = withoutTitles(start);
   const isAll = start.length < PLAN_BYTES;
-  const hasMark = isMarked || (titleRows > 0 && hasMarkAt(start));
-  const told = planOf(new TextDecoder().decode(withoutSepLine(titled), { stream: true }), isAll);
-  const { sample, ...plan } = told;
+  const sep = sepLineOf(start);
+  const table = start.subarray(sep?.sizeBytes ?? 0);
+  const text = new TextDecoder().decode(table, { stream: true });
+  const { sample, isKnown: _, ...plan } = planOf(text, isAll, sep?.delimiter ?? given, isTabs(task));
   const columns = task.columns ?? plan.columns;
   if (columns === undefined) refuseShapes(sample);
   const positionOf = columns === undefined ? undefined : positionReader(sample, columns);
-  const beginning = task.columns === undefined && positionOf === undefined ? titled : withoutSepLine(titled);
-  const table = { plan, columns, sheets, sheet, titleRows };
-  const found = { format: 'csv', table, hasMark } as const;
-  const [line, rest] = firstRow(beginning);
-  if (columns === undefined || (task.columns === undefined && positionOf === undefined))
-    return { ...found, bytes: joined(concat(encoded(withHeader(line)), rest), reader) };
   const isBeside = positionOf !== undefined;
-  const read = headerFor(plan, columns, isBeside);
-  const own = line
-    .replace(MARK, '')
-    .trimStart()
-    .replace(/\r?\n$/, '');
-  const added = isBeside ? ['', ...addedNames(plan)].join(plan.delimiter) : '';
-  const shown = `${own}${added}`;
-  const lineEnd = line.endsWith('\r\n') ? '\r\n' : '\n';
-  const head = plan.hasHeader ? line.replace(own, () => read) : `${read}${lineEnd}`;
-  const rows = plan.hasHeader ? rest : concat(encoded(line), rest);
-  const body = joined(rows, reader);
-  const bytes = joined(
-    encoded(head),
-    (positionOf === undefined ? body : withPositions(body, plan, positionOf, lineEnd)).getReader(),
-  );
-  return plan.hasHeader ? { ...found, bytes, header: { read, shown } } : { ...found, bytes };
+  const { titleRows } = plan;
+  const hasMark = isMarked || (titleRows > 0 && hasMarkAt(start));
+  const known = { delimiter: plan.delimiter, ...(columns && requestOf(plan, columns, isBeside)) };
+  const found = {
+    format: 'csv',
+    table: { plan, columns, sheets, sheet, titleRows },
+    hasMark,
+    request: known,
+  } as const;
+  let untitled: Uint8Array = table;
+  for (let left = titleRows; left > 0; left--) [, untitled] = firstRow(untitled, plan.delimiter);
+  if (plan.hasHeader && !isBeside) return { ...found, bytes: joined(untitled, reader) };
+  const [line, rest] = firstRow(untitled, plan.delimiter);
+  const mark = line.startsWith(MARK) ? MARK : '';
+  const first = line.slice(mark.length);
+  const lineEnd = lineEndOf(encoded(line));
+  const head = plan.hasHeader ? [first.replace(/^(?:[^\S\n]*\n)+|\r?\n$/g, '')] : plan.names;
+  const names = [...head, ...(isBeside ? addedNames(plan) : [])].join(plan.delimiter);
+  const rows = joined(plan.hasHeader ? rest : concat(encoded(first), rest), reader);
+  const body = isBeside ? withPositions(rows, plan, positionOf, lineEnd) : rows;
+  return { ...found, bytes: joined(encoded(`${mark}${names}${lineEnd}`), body.getReader()) };
 }
 
-/** Without the line by which Excel names a delimiter. */
-function withoutSepLine(bytes: Bytes): Bytes {
-  const start = new TextDecoder().decode(bytes.subarray(0, 16));
-  return SEP_LINE.test(start) ? bytes.slice(bytes.indexOf(10) + 1) : bytes;
-}
+const isTabs = ({ file }: FileTask): boolean =>
+  /\.(?:tsv|tab)(?:\.gz)?$/i.test((file as Partial<File>).name ?? '');
 
 /** The rows with two more fields of their positions. */
 function withPositions(
@@ -380,28 +376,6 @@ function rewrittenText(
     .pipeThrough(new TextEncoderStream());
 }
 
-/**
- * The bytes without rows above a header, by the code of the command: titles, dates, and whatever else is over a table
- * in a workbook. A line `sep=` stays.
- */
-function withoutTitles(bytes: Bytes): { bytes: Bytes; titleRows: number } {
-  const sep = sepLineOf(bytes);
-  const lead = sep?.sizeBytes ?? 0;
-  const table = bytes.subarray(lead);
-  const [line] = firstRow(table);
-  const none = { bytes, titleRows: 0 };
-  if (withHeader(line) !== line || looksLikeJson(line)) return none;
-  const cutter = new RowCutter();
-  const text = new TextDecoder().decode(table, { stream: true });
-  const rows = [...cutter.push(text), ...cutter.end()].filter((row) => row.trim() !== '');
-  const delimiter = sep?.delimiter ?? delimiterOf(encoded(rows[0] ?? ''));
-  if (isHeader(fieldsOf(rows[0] ?? '', delimiter), {})) return none;
-  const { titleRows = 0 } = belowTitles(rows, {}, sep?.delimiter ?? null) ?? {};
-  let rest: Uint8Array = table;
-  for (let left = titleRows; left > 0; left--) [, rest] = firstRow(rest);
-  return titleRows === 0 ? none : { bytes: concat(bytes.subarray(0, lead), rest), titleRows };
-}
-
 const hasMarkAt = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 /** @throws CommandOnlyError for lines and areas: which point of them is meant is an option of the command */
@@ -440,13 +414,14 @@ function joined(
 }
 
 /** The first row with text and the blank lines before it, with its line end; and the bytes after it. */
-function firstRow(bytes: Uint8Array): [row: string, rest: Uint8Array] {
+function firstRow(bytes: Uint8Array, delimiter: Delimiter): [row: string, rest: Uint8Array] {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   for (let end = 0; ; ) {
     const feed = bytes.indexOf(10, end);
     end = feed < 0 ? bytes.length : feed + 1;
     const row = decoder.decode(bytes.subarray(0, end));
-    if (end === bytes.length || (row.replace(MARK, '').trim() !== '' && isWhole(row)))
+    const text = row.replace(MARK, '').replace(/^(?:[^\S\n]*\n)+/, '');
+    if (end === bytes.length || (text.trim() !== '' && isWhole(text, delimiter)))
       return [row, bytes.subarray(end)];
   }
 }

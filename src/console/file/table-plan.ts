@@ -1,79 +1,88 @@
-// The columns of a table are told by its beginning, with the header row by which the readers of the service
-// take the columns that a visitor has chosen instead.
+// The columns of a table are told by its beginning, as are its delimiter, titles above it, and a first row without
+// names.
 
-import { BLOCK_BYTES } from '../../hexcodes/wire/job.js';
+import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
+import { BLOCK_BYTES, type BulkRequest, type Delimiter } from '../../hexcodes/wire/job.js';
 import { parseAngle } from '../../hexcodes/wire/rows/angle-text.js';
 import { codeColumns, pairColumns } from '../../hexcodes/wire/rows/column-names.js';
-import { csvFields } from '../../hexcodes/wire/rows/csv-fields.js';
+import { csvFields, plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import {
+  belowTitles,
   degreesInText,
   type FirstRows,
   holdsAngles,
+  isHeader,
   nestedIn,
   positionInText,
   wholePosition,
 } from '../../tables/positions.js';
 
 // Tables as people have them: lines pasted from a sheet, files without a header row, lists of codes, columns with names
-// of their own, and encodings of old programs. Each becomes a table that the readers of the service take.
+// of their own, and encodings of old programs.
 
 /** Degrees of positions in Viet Nam and its sea, as the command looks for them. */
 const [LATITUDES, LONGITUDES] = [[5, 25] as const, [99, 120] as const];
-const NUMBER = /^-?\d{1,3}(?:[.,]\d+)?$/;
-const DELIMITERS = ['\t', ';', '|', ','];
-/** The first of them that is in a row, but for its quoted fields; a comma where there is none. */
-const delimiterIn = (row: string): string => {
-  const bare = row.replace(/"[^"]*"/g, '');
-  return DELIMITERS.find((each) => bare.includes(each)) ?? ',';
-};
+const NUMBER = /^-?\d{1,3}[.,]\d+$/;
+/** A table that has several of them has the first that gives it columns. */
+const DELIMITERS: readonly Delimiter[] = ['\t', ';', '|', ','];
+/** Two spellings of one position differ by less. */
+const SAME_DEG = 0.001;
+const TAB: readonly Delimiter[] = ['\t'];
 /** Headings of codes, without accents. */
 const CODE_HEADINGS = ['ma', 'ma vi tri', 'ma o', 'hexcode', 'code', 'location code'];
-const CODE = /^[a-zđ]{2,3}[-\u2013\s]?[0-9a-z]{2,5}(?:[-\u2013\s]?[0-9a-z]{1,5})?$/i;
+const CODE = new RegExp(
+  `^(?:${ADMIN_UNITS.map(({ code }) => code).join('|')})[-\u2013\\s]?[0-9a-z]{2,5}(?:[-\u2013\\s]?[0-9a-z]{1,5})?$`,
+  'i',
+);
 const BOM = '\ufeff';
-
-/**
- * The text as a file with a header row. Where the first line holds two numbers that can be a position of Viet Nam, or a
- * code alone, a header row is put before it; a column of codes under a heading of its own gets the name `hexcodes`.
- */
-export function withHeader(text: string): string {
-  const begun = text.startsWith(BOM) ? text.slice(1) : text;
-  const rest = begun.trimStart();
-  const [line = ''] = new RowCutter().push(`${rest.slice(0, BLOCK_BYTES)}\n`);
-  if (line.startsWith('{') || line.startsWith('[')) return text;
-  const delimiter = delimiterIn(line);
-  const written = fieldsOf(line, delimiter);
-  const fields = written.map((field) => field.trim());
-  const { lat, lng } = pairColumns(fields);
-  if (lat.length > 0 || lng.length > 0) return text;
-  const headings = fields.map(plain);
-  const codesAt = headings.findIndex((heading) => CODE_HEADINGS.includes(heading));
-  if (codesAt >= 0 && !headings.includes('hexcodes')) {
-    const names = written.map((name, i) => (i === codesAt ? 'hexcodes' : quoted(name, delimiter)));
-    return names.join(delimiter) + rest.slice(line.length);
-  }
-  const degrees = fields.map((field) => (NUMBER.test(field) ? Number(field.replace(',', '.')) : Number.NaN));
-  const within = (least: number, most: number): number[] =>
-    degrees.flatMap((value, i) => (value >= least && value <= most && !Number.isInteger(value) ? [i] : []));
-  const [lats, lngs] = [within(...LATITUDES), within(...LONGITUDES)];
-  const listAt = fields.findIndex((field) => CODE.test(field) && /\d/.test(field));
-  // The visitor chooses among several that may be one, as a price of 10.5 may.
-  const isOne = lats.length === 1 && lngs.length === 1;
-  if (lats.length > 0 && lngs.length > 0)
-    return `${named(fields, isOne ? { [lats[0]!]: 'lat', [lngs[0]!]: 'lng' } : {}).join(delimiter)}\n${rest}`;
-  const angleAt = fields.findIndex(
-    (field, i) => parseAngle(field, 'lat') !== null && parseAngle(fields[i + 1] ?? '', 'lng') !== null,
-  );
-  if (angleAt >= 0)
-    return `${named(fields, { [angleAt]: 'lat', [angleAt + 1]: 'lng' }).join(delimiter)}\n${rest}`;
-  if (listAt >= 0) return `${named(fields, { [listAt]: 'hexcodes' }).join(delimiter)}\n${rest}`;
-  return text;
-}
-
-const named = (fields: readonly string[], names: Readonly<Record<number, string>>): string[] =>
-  fields.map((_, column) => names[column] ?? `column_${column + 1}`);
 
 const plain = (text: string): string =>
   text.normalize('NFD').replace(/\p{M}/gu, '').replace(/[Đđ]/g, 'd').toLowerCase().trim();
+
+const within = (value: number, [least, most]: readonly [number, number]): boolean =>
+  value >= least && value <= most;
+
+/** Columns of a first row that are decimal degrees within bounds. */
+const degreesWithin = (fields: readonly string[], bounds: readonly [number, number]): number[] =>
+  fields.flatMap((field, column) => {
+    const text = plainNumber(field);
+    return NUMBER.test(text) && within(Number(text), bounds) ? [column] : [];
+  });
+
+/**
+ * The columns that a first row without names shows, by its position or code; null where the visitor chooses among
+ * several that may be one, as a price of 10.5 may. Undefined of a row that may hold names.
+ */
+function columnsOfData(fields: readonly string[]): Columns | null | undefined {
+  const [lats, lngs] = [degreesWithin(fields, LATITUDES), degreesWithin(fields, LONGITUDES)];
+  const isPair = lats.length > 0 && lngs.length > 0;
+  const angle = fields.findIndex(
+    (field, i) => parseAngle(field, 'lat') !== null && parseAngle(fields[i + 1] ?? '', 'lng') !== null,
+  );
+  const whole = fields.flatMap((_, column) => wholeAt(fields, column) ?? []);
+  // A link beside its position says the same.
+  const isSame = whole.every(({ at }) => Math.abs(at[0] - numberAt(fields, lats[0])) < SAME_DEG);
+  const others = isPair && isSame ? 0 : whole.length;
+  if (Number(isPair) + Number(angle >= 0) + others > 1 || lats.length * lngs.length > 1) return null;
+  if (isPair) return { kind: 'positions', lat: lats[0]!, lng: lngs[0]! };
+  if (angle >= 0) return { kind: 'positions', lat: angle, lng: angle + 1 };
+  if (whole.length > 0) return { kind: 'position', column: whole[0]!.column };
+  const code = fields.findIndex((field) => CODE.test(field.trim()) && /\d/.test(field));
+  return code >= 0 ? { kind: 'codes', column: code } : undefined;
+}
+
+const numberAt = (fields: readonly string[], column = -1): number =>
+  Number(plainNumber(fields[column] ?? ''));
+
+/** A whole position in a field. */
+function wholeAt(fields: readonly string[], column: number) {
+  const text = fields[column]!.trim();
+  const where = nestedIn({ names: fields, rows: [fields] }, column) ?? ({ kind: 'text', column } as const);
+  const at = positionInText(text, where);
+  // Numbers alone may be anything.
+  const isLikely = /[^-+\d.,;\s]/.test(text) || (within(at[0], LATITUDES) && within(at[1], LONGITUDES));
+  return Number.isNaN(at[0]) || !isLikely || NUMBER.test(text) ? undefined : { column, at };
+}
 
 /** Lines of JSON, or a table. */
 export const looksLikeJson = (text: string): boolean => /^\s*[{[]/.test(text);
@@ -111,10 +120,12 @@ export type Columns =
 
 /** The beginning of a table, to be looked at. */
 export interface TablePlan {
-  readonly delimiter: string;
+  readonly delimiter: Delimiter;
   readonly names: readonly string[];
-  /** Whether the first row of the file has the names. */
+  /** Whether the first row below titles has the names. */
   readonly hasHeader: boolean;
+  /** Rows above the table that are left out: titles, dates, and whatever else is over it in a workbook. */
+  readonly titleRows: number;
   readonly rows: readonly (readonly string[])[];
   /** Undefined where nothing tells. */
   readonly columns: Columns | undefined;
@@ -171,49 +182,89 @@ export const isWhole = (row: string, delimiter?: string): boolean =>
 export const fieldsOf = (row: string, delimiter: string): string[] =>
   csvFields(row, delimiter.charCodeAt(0)) ?? row.split(delimiter);
 
-/** The plan of a table by the beginning of its text, of which a last row may be cut off; and what it was made by. */
-export function planOf(beginning: string, isAll: boolean): TablePlan & { readonly sample: FirstRows } {
-  const text = beginning.startsWith(BOM) ? beginning.slice(1) : beginning;
-  const cutter = new RowCutter();
-  const whole = cutter.push(text);
-  const rows = [...whole, ...(isAll || whole.length === 0 ? cutter.end() : [])].filter(
-    (row) => row.trim() !== '',
-  );
-  if (/^sep=.$/i.test(rows[0] ?? '')) rows.shift();
-  const headed = withHeader(`${rows[0] ?? ''}\n`);
-  // Where the first row is data, a row of names is put before it.
-  const hasHeader = !headed.endsWith(`\n${(rows[0] ?? '').trimStart()}\n`);
-  const [first = ''] = new RowCutter().push(headed);
-  const delimiter = delimiterIn(first);
-  const names = fieldsOf(hasHeader ? (rows[0] ?? '') : first, delimiter).map((name) => name.trim());
-  const judged = rows.slice(hasHeader ? 1 : 0, SAMPLE_ROWS + (hasHeader ? 1 : 0));
+interface PlanOfTable extends TablePlan {
+  readonly sample: FirstRows;
+  /** Whether the first row itself shows that it has names or data; else it may be a title. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * The plan of a table by the beginning of its text, of which a last row may be cut off; and what it was made by.
+ * @param given the delimiter, where it is known
+ * @param isTabs whether it is a table of tabs by its name, which may have one column, whose texts have other signs
+ */
+export function planOf(text: string, isAll: boolean, given?: Delimiter, isTabs = false): PlanOfTable {
+  const [first = ''] = rowsOf(text, isAll, given);
+  const bare = first.replace(/"[^"]*"/g, '');
+  const present = DELIMITERS.filter((each) => bare.includes(each));
+  // Links have commas: lines that are nothing between commas may be one column.
+  const candidates =
+    given === undefined ? new Set<Delimiter>([...(isTabs ? TAB : []), ...present, ',', ...TAB]) : [given];
+  const plans = [...candidates].map((delimiter) => planWith(rowsOf(text, isAll, delimiter), delimiter));
+  const known =
+    plans.find(({ isKnown, columns }) => isKnown && columns !== undefined) ??
+    plans.find(({ hasHeader }) => !hasHeader);
+  if (known !== undefined) return known;
+  const titled =
+    belowTitles(rowsOf(text, isAll, given), {}, given ?? null) ??
+    belowTitles(rowsOf(text, isAll, '\t'), {}, '\t');
+  if (titled === undefined) return plans.find(({ columns }) => columns !== undefined) ?? plans[0]!;
+  const { titleRows, delimiter } = titled;
+  return { ...planWith(rowsOf(text, isAll, delimiter).slice(titleRows), delimiter), titleRows };
+}
+
+/** Rows with text. */
+function rowsOf(text: string, isAll: boolean, delimiter: string | undefined): string[] {
+  const cutter = new RowCutter(delimiter);
+  const whole = cutter.push(text.startsWith(BOM) ? text.slice(1) : text);
+  return [...whole, ...(isAll || whole.length === 0 ? cutter.end() : [])].filter((row) => row.trim() !== '');
+}
+
+function planWith(rows: readonly string[], delimiter: Delimiter): PlanOfTable {
+  const [first = [], ...others] = rows.slice(0, SAMPLE_ROWS + 1).map((row) => fieldsOf(row, delimiter));
+  const isNamed = isHeader(first, {}, others[0] ?? []) || columnsHeaded(first).length > 0;
+  const shown = isNamed ? undefined : columnsOfData(first);
+  const hasHeader = shown === undefined;
   const sample = {
-    names: fieldsOf(first, delimiter),
-    rows: judged.map((row) => fieldsOf(row, delimiter)),
+    names: hasHeader ? first : first.map((_, column) => nameOf(column, shown)),
+    rows: hasHeader ? others : [first, ...others].slice(0, SAMPLE_ROWS),
   };
   return {
     delimiter,
-    names,
+    names: sample.names.map((name) => name.trim()),
     hasHeader,
+    titleRows: 0,
     rows: sample.rows.slice(0, SHOWN_ROWS).map((row) => row.map((field) => cut(field.trim()))),
-    columns: columnsOf(sample, hasHeader),
+    columns: hasHeader ? columnsNamed(sample) : (shown ?? undefined),
     sample,
+    isKnown: isNamed || !hasHeader || isHeader(first, {}),
   };
+}
+
+/** The name of a column in the header that is put above rows without one. */
+function nameOf(column: number, columns: Columns | null): string {
+  if (columns?.kind === 'positions' && column === columns.lat) return 'lat';
+  if (columns?.kind === 'positions' && column === columns.lng) return 'lng';
+  return columns?.kind === 'codes' && column === columns.column ? 'hexcodes' : `column_${column + 1}`;
 }
 
 const cut = (text: string): string =>
   text.length > MAX_SHOWN_UNITS ? `${text.slice(0, MAX_SHOWN_UNITS - 1)}…` : text;
 
-function columnsOf(sample: FirstRows, hasHeader: boolean): Columns | undefined {
+/** Columns that names show, with the values below them. */
+function columnsNamed(sample: FirstRows): Columns | undefined {
   const { names } = sample;
   const { lat, lng } = pairColumns(names);
   if (lat.length === 1 && lng.length === 1) return { kind: 'positions', lat: lat[0]!, lng: lng[0]! };
-  const whole = wholePosition(sample, hasHeader);
+  const whole = wholePosition(sample, true);
   if (whole !== null) return { kind: 'position', column: whole.column };
   const codes = codeColumns(names);
-  if (codes.length === 1) return { kind: 'codes', column: codes[0]! };
-  return undefined;
+  const headed = codes.length > 0 ? codes : columnsHeaded(names);
+  return headed.length === 1 ? { kind: 'codes', column: headed[0]! } : undefined;
 }
+
+const columnsHeaded = (names: readonly string[]): number[] =>
+  names.flatMap((name, column) => (CODE_HEADINGS.includes(plain(name)) ? [column] : [])).slice(0, 1);
 
 type PositionOf = (fields: readonly string[]) => readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
@@ -240,29 +291,21 @@ export function addedNames({ names }: TablePlan): readonly [lat: string, lng: st
 }
 
 /**
- * The header row that the readers take for chosen columns. Other names are made harmless where they would be taken for
- * one of these too.
+ * How the readers take chosen columns.
  * @param isBeside whether two fields with the position are put after those of each row
  */
-export function headerFor({ names, delimiter }: TablePlan, columns: Columns, isBeside = false): string {
-  const chosen = new Map<number, string>(
-    isBeside || columns.kind === 'position'
-      ? []
-      : columns.kind === 'positions'
-        ? [
-            [columns.lat, 'lat'],
-            [columns.lng, 'lng'],
-          ]
-        : [[columns.column, 'hexcodes']],
-  );
-  const header = names.map((name, i) => {
-    const other =
-      pairColumns([name]).lat.length + pairColumns([name]).lng.length + codeColumns([name]).length;
-    return chosen.get(i) ?? (other > 0 || /^[xy]$/i.test(name.trim()) ? `column_${i + 1}` : name);
-  });
-  return [...header, ...(isBeside ? ['lat', 'lng'] : [])]
-    .map((name) => quoted(name, delimiter))
-    .join(delimiter);
+export function requestOf(
+  { names, delimiter }: TablePlan,
+  columns: Columns,
+  isBeside: boolean,
+): Pick<BulkRequest, 'operation' | 'delimiter' | 'columns'> {
+  if (columns.kind === 'codes')
+    return { operation: 'decode', delimiter, columns: { hexcodes: columns.column } };
+  const pair =
+    columns.kind === 'positions' && !isBeside
+      ? { lat: columns.lat, lng: columns.lng }
+      : { lat: names.length, lng: names.length + 1 };
+  return { operation: 'encode', delimiter, columns: pair };
 }
 
 /** A row with its position in two more fields, empty ones where there is none. */
@@ -270,9 +313,6 @@ export function withPosition(row: string, { delimiter }: TablePlan, positionOf: 
   const [lat, lng] = positionOf(fieldsOf(row, delimiter)).map((deg) => (Number.isNaN(deg) ? '' : `${deg}`));
   return `${row}${delimiter}${lat}${delimiter}${lng}`;
 }
-
-export const quoted = (text: string, delimiter: string): string =>
-  text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
 /** Parts one after the other. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

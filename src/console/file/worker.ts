@@ -37,7 +37,7 @@ addEventListener('message', ({ data }: MessageEvent<FileTask | WorkbookTask>) =>
 async function convert(task: FileTask): Promise<void> {
   const zones = await zonesOf(task);
   const kernel = await kernelOf(task.paths);
-  const { format, bytes, table, header, hasMark } = await openSource(task);
+  const { format, bytes, table, request, hasMark } = await openSource(task);
   if (table !== undefined) tell({ kind: 'table', table });
   const reader = bytes.getReader();
   const answer = new AnswerBlob();
@@ -49,8 +49,8 @@ async function convert(task: FileTask): Promise<void> {
     const { done, value } = await reader.read();
     if (done) break;
     if (conversion === undefined) {
-      const request = requestFor(value, format, task.resolution);
-      conversion = new FileConversion(kernel, request, new BlockBuffers(), { hasMark, header, zones });
+      const whole = requestFor(value, format, task.resolution, request);
+      conversion = new FileConversion(kernel, whole, new BlockBuffers(), { hasMark, zones });
     }
     answer.add(conversion.push(value));
     failed.add(conversion.takeFailed());

@@ -1,5 +1,5 @@
 // The column of zones in the answer to a file, after the last field of each row as `hexcodes contains --all` puts it.
-import { quoted } from './table-plan.js';
+import { quotedField } from '../../hexcodes/wire/rows/csv-fields.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -43,7 +43,7 @@ export class ZoneColumn {
     const field = (name: string | null): string =>
       delimiter === undefined
         ? `,"${NAME}":${JSON.stringify(name)}`
-        : delimiter + quoted(name ?? '', delimiter);
+        : delimiter + quotedField(name ?? '', delimiter);
     this.#fields = names.map((name) => this.#encoder.encode(field(name)));
     this.#none = this.#encoder.encode(field(null));
   }
@@ -51,7 +51,7 @@ export class ZoneColumn {
   /** A header row with the name of the column. */
   withName(head: Bytes, name: string): Bytes {
     if (head.length === 0 || this.delimiter === undefined) return head;
-    const field = this.#encoder.encode(this.delimiter + quoted(name, this.delimiter));
+    const field = this.#encoder.encode(this.delimiter + quotedField(name, this.delimiter));
     return spliced(head, [endOfRow(head, head.length)], () => field);
   }
 

@@ -32,12 +32,8 @@ export interface BulkRequest extends ExtrasAsked {
   readonly columns?: ChosenColumns;
 }
 
-/** Columns by name or number. */
-interface ChosenColumns {
-  readonly lat?: string;
-  readonly lng?: string;
-  readonly hexcodes?: string;
-}
+/** Columns by name or number in a text, or by index. */
+type ChosenColumns = Readonly<Partial<Record<'lat' | 'lng' | 'hexcodes', string | number>>>;
 
 /** Between two fields of CSV. */
 export type Delimiter = ',' | ';' | '\t' | '|';

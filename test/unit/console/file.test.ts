@@ -86,6 +86,73 @@ describe('conversion', async () => {
       }
   });
 
+  test('tables of any dialect, with and without names: no row is lost, and each has its own code', async () => {
+    const random = randomFrom(15);
+    const any = <Each>(list: readonly Each[]): Each => list[Math.floor(random() * list.length)]!;
+    const places = [
+      [21.0288, 105.8525],
+      [10.7769, 106.7009],
+      [22.3364, 103.8438],
+    ] as const;
+    const spellings: readonly [names: readonly string[], write: (lat: number, lng: number) => string[]][] = [
+      [['latitude', 'longitude'], (lat, lng) => [`${lat}`, `${lng}`]],
+      [['Kinh độ', 'Vĩ độ'], (lat, lng) => [`${lng}`.replace('.', ','), `${lat}`.replace('.', ',')]],
+      [['lat', 'lng'], (lat, lng) => [`${lat}N`, `${lng}E`]],
+      [['tọa độ'], (lat, lng) => [`${lat}, ${lng}`]],
+      [['location'], (lat, lng) => [`https://www.google.com/maps?q=${lat},${lng}`]],
+      [['geom'], (lat, lng) => [`POINT (${lng} ${lat})`]],
+      [['geometry'], (lat, lng) => [JSON.stringify({ type: 'Point', coordinates: [lng, lat] })]],
+    ];
+    const others = [
+      'x',
+      '61.5',
+      '',
+      '2024-05-01',
+      '5" pipe',
+      'a;b',
+      'c|d',
+      'e, f',
+      'two\nlines',
+      ' ',
+      '0901234567',
+    ];
+    let chosen = 0;
+    for (let n = 0; n < 400; n++) {
+      const delimiter = any([',', ';', '\t', '|']);
+      const quoted = (field: string): string =>
+        field.includes(delimiter) || /^["{]|\n/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+      const [names, write] = any(spellings);
+      const before = Math.floor(random() * 3);
+      const rowOf = (fields: readonly string[], other: (column: number) => string): string =>
+        [...Array.from({ length: before }, (_, i) => other(i)), ...fields.map(quoted), other(before)].join(
+          delimiter,
+        );
+      const truth = Array.from({ length: 1 + Math.floor(random() * 4) }, () => any(places));
+      const rows = truth.map(([lat, lng]) => rowOf(write(lat, lng), () => quoted(any(others))));
+      const hasNames = random() < 0.5;
+      if (hasNames) rows.unshift(rowOf(names, (column) => `name${column}`));
+      if (hasNames && random() < 0.2) rows.unshift('Báo cáo tháng 5');
+      if (random() < 0.1) rows.unshift(`sep=${delimiter}`, '');
+      const text = `${random() < 0.2 ? '\ufeff' : ''}${rows.join(any(['\n', '\r\n']))}\n`;
+      try {
+        const answer = await convertedFile(Buffer.from(text), any(['a.csv', 'a.tsv', 'a.txt']));
+        const codes = [...answer.text.matchAll(/([A-Z]{2,3}-\w{5}-\w{5}).13.[A-Z]{2,3}.OK\r?\n/g)];
+        const wanted = truth.map(([lat, lng]) => hexcodes.encode(lat, lng, 13).hexcodes);
+        expect(
+          codes.map(([, code]) => code),
+          text,
+        ).toEqual(wanted);
+        expect(answer.text.match(/.(?:OK|INVALID_\w+|NOT_FOUND)\r?\n/g), text).toHaveLength(wanted.length);
+      } catch (error) {
+        if (!(error as Error).message.startsWith('There is no column')) throw error;
+        // Where two columns may be the latitude the visitor chooses.
+        expect((error as Error).message, text).toContain('"column_1"');
+        chosen++;
+      }
+    }
+    expect(chosen).toBeLessThan(20);
+  });
+
   test.each([
     '"a;b",lat,lon\nx,10.7769N,106.7009E\n',
     '"a\nb",lat,lon\nx,10.7769N,106.7009E\n',
@@ -180,13 +247,18 @@ describe('conversion', async () => {
     expect(rows.join('').split('lat,lng,').length - 1).toBe(1);
   });
 
-  test('a header that is shown instead may have any characters', () => {
-    const bytes = Buffer.from('lat,lng\n21.0288,105.8525\n');
-    const request = requestFor(bytes, 'csv', 13);
-    const shown = { header: { read: 'lat,lng', shown: "$& $1 $$ $',lng" } };
-    const conversion = conversionOf(hexcodes.kernel, request, shown as never);
-    const text = Buffer.concat([...conversion.push(bytes), ...conversion.end()]).toString();
-    expect(text.startsWith("$& $1 $$ $',lng,")).toBe(true);
+  test('columns that a visitor chooses are taken by their place, under the names of the file', async () => {
+    const text = '2;1;1;vĩ độ;hexcodes\n105.8525;21.0288;x;3;HN-6GHP4-83RFR\n';
+    const positions = { kind: 'positions', lat: 1, lng: 0 };
+    expect((await convertedFile(Buffer.from(text), 'a.csv', { columns: positions })).text).toBe(
+      '2;1;1;vĩ độ;hexcodes;hexcodes_hexcodes;hexcodes_resolution;hexcodes_admin_code;hexcodes_status\n' +
+        '105.8525;21.0288;x;3;HN-6GHP4-83RFR;HN-6GHP4-83RFR;13;HN;OK\n',
+    );
+    const codes = { kind: 'codes', column: 4 };
+    const { text: decoded } = await convertedFile(Buffer.from(text), 'a.csv', { columns: codes });
+    expect(decoded).toMatch(/;HN-6GHP4-83RFR;21\.02\d+;105\.85\d+;13;OK\n$/);
+    const mine = await convertedFile(Buffer.from('stt,Mã\n1,HN-6GHP4-83RFR\n'), 'a.csv');
+    expect(mine.text.split('\n')[0]).toBe('stt,Mã,lat,lng,resolution,status');
   });
 
   test('failed lines of NDJSON are kept, the others are not', () => {

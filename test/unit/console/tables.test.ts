@@ -151,12 +151,12 @@ describe('tables of JSON', () => {
   });
 });
 
-// Lines that were pasted without a header row get one where two of their numbers are a position of Viet Nam.
+// Lines without a header row get one where the first of them shows a position of Viet Nam or a code.
 describe('pasted lines', async () => {
-  const { withHeader, looksLikeJson, encodingOf } = await consoleModule<{
+  const { looksLikeJson, encodingOf, planOf } = await consoleModule<{
     encodingOf(beginning: Uint8Array): string;
-    withHeader(text: string): string;
     looksLikeJson(text: string): boolean;
+    planOf(text: string, isAll: boolean): { delimiter: string; names: string[]; hasHeader: boolean };
   }>('file/table-plan.ts');
 
   test.each([
@@ -171,11 +171,24 @@ describe('pasted lines', async () => {
     ['"Hà Nội, VN",21.0288,105.8525\nx,10.7,106.7', 'column_1,lat,lng'],
     ['"a;b",21.0288,105.8525', 'column_1,lat,lng'],
     ['"a\nb",21.0288,105.8525', 'column_1,lat,lng'],
+    ['a|b;21.0288;105.8525', 'column_1;lat;lng'],
+    ['\t21.0288\t105.8525', 'column_1\tlat\tlng'],
+    ['Map,21.0288,105.8525\nMap,10.7,106.7', 'column_1,lat,lng'],
+    ['POINT (105.85 21.03)\nPOINT (106.7 10.7)', 'column_1'],
+    ['https://www.google.com/maps?q=21.0288,105.8525', 'column_1'],
+    ['a,"{""type"":""Point"",""coordinates"":[105.85,21.03]}"', 'column_1,column_2'],
+    ['21.0288,105.8525,"geo:21.0288,105.8525"', 'lat,lng,column_3'],
+    ['HN-6GHP4-83RFR\nHCM-GXC6M-QHR2P', 'hexcodes'],
+    ['hn6ghp483rfr', 'hexcodes'],
+    ['1;HN-6GHP4-83RFR', 'column_1;hexcodes'],
+    ['"a, b",HN-6GHP4-83RFR', 'column_1,hexcodes'],
     // Several columns that may be one of the two: none is taken.
     ['10.5,21.0288,105.8525', 'column_1,column_2,column_3'],
     ['21.0288,105.8525,12.25', 'column_1,column_2,column_3'],
+    ['21.0288,105.8525,"POINT (106.7 10.7)"', 'column_1,column_2,column_3'],
   ])('%j', (text, header) => {
-    expect(withHeader(text)).toBe(`${header}\n${text.trimStart()}`);
+    const { delimiter, names, hasHeader } = planOf(text, true);
+    expect([names.join(delimiter), hasHeader]).toEqual([header, false]);
   });
 
   test.each([
@@ -185,22 +198,13 @@ describe('pasted lines', async () => {
     ['21.03,22.5'],
     ['91.5,170.2'],
     ['21.03,181.5'],
-    ['{"lat":21.03,"lng":105.85}'],
-    ['[21.03,105.85]'],
-  ])('%j stays as it is', (text) => {
-    expect(withHeader(text)).toBe(text);
-  });
-
-  test.each([
-    ['HN-6GHP4-83RFR\nHCM-GXC6M-QHR2P', 'hexcodes\nHN-6GHP4-83RFR\nHCM-GXC6M-QHR2P'],
-    ['hn6ghp483rfr', 'hexcodes\nhn6ghp483rfr'],
-    ['1;HN-6GHP4-83RFR', 'column_1;hexcodes\n1;HN-6GHP4-83RFR'],
-    ['"a, b",HN-6GHP4-83RFR', 'column_1,hexcodes\n"a, b",HN-6GHP4-83RFR'],
-    ['"Ghi chú, khác",Mã\n1,HN-6GHP4', '"Ghi chú, khác",hexcodes\n1,HN-6GHP4'],
-    ['stt,Mã\n1,HN-6GHP4', 'stt,hexcodes\n1,HN-6GHP4'],
-    ['Ma\u0303 vi\u0323 tri\u0301\nHN-6GHP4', 'hexcodes\nHN-6GHP4'],
-  ])('%j is a list of codes', (text, table) => {
-    expect(withHeader(text)).toBe(table);
+    ['name1,tọa độ\na,POINT (105.85 21.03)'],
+    ['date1,hexcodes\n2024,HN-6GHP4-83RFR'],
+    ['"Ghi chú, khác",Mã\n1,HN-6GHP4'],
+    ['stt,Mã\n1,HN-6GHP4'],
+    ['Ma\u0303 vi\u0323 tri\u0301\nHN-6GHP4'],
+  ])('%j has names, or what may be some', (text) => {
+    expect(planOf(text, true).hasHeader).toBe(true);
   });
 
   test('encodings of old programs are told by the first bytes', () => {
@@ -236,9 +240,8 @@ describe('columns', async () => {
     sample: { names: string[]; rows: string[][] };
   }
   type PositionOf = ((fields: readonly string[]) => readonly number[]) | undefined;
-  const { planOf, headerFor, positionReader, addedNames, withPosition, RowCutter } = await consoleModule<{
+  const { planOf, positionReader, addedNames, withPosition, RowCutter } = await consoleModule<{
     planOf(beginning: string, isAll: boolean): Plan;
-    headerFor(plan: Plan, columns: Columns): string;
     positionReader(sample: Plan['sample'], columns: Columns): PositionOf;
     addedNames(plan: Plan): readonly string[];
     withPosition(row: string, plan: Plan, positionOf: PositionOf): string;
@@ -269,16 +272,6 @@ describe('columns', async () => {
     expect(planOf('lat,lng\n1,2\n3', false).rows).toEqual([['1', '2']]);
   });
 
-  test('chosen columns get the names of the readers, and no other column has them', () => {
-    const plan = planOf('x;y;"lat; old";vĩ độ;hexcodes\n1;2;3;4;5\n', true);
-    expect(headerFor(plan, { kind: 'positions', lat: 1, lng: 0 })).toBe(
-      'lng;lat;"lat; old";column_4;column_5',
-    );
-    expect(headerFor(plan, { kind: 'codes', column: 2 })).toBe(
-      'column_1;column_2;hexcodes;column_4;column_5',
-    );
-  });
-
   test('a position in one field becomes two', () => {
     const plan = planOf('a;tọa độ\n', true);
     const read = positionReader(plan.sample, { kind: 'position', column: 1 });
@@ -297,7 +290,6 @@ describe('columns', async () => {
     expect(withPosition(`1,21°01'43.68"N,105°51'09"E`, plan, read)).toMatch(/,21\.0288,105\.8524\d+$/);
     expect(withPosition('1,21.5,105.5', plan, read)).toBe('1,21.5,105.5,21.5,105.5');
     expect(addedNames(plan)).toEqual(['lat_deg', 'lng_deg']);
-    expect(headerFor(plan, pair)).toBe('a,lat,lng');
   });
 
   test('rows in chunks of any size, with line ends inside of quotes', () => {

@@ -162,7 +162,7 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   const chosen = (wanted: 'lat' | 'lng' | 'hexcodes', found: readonly number[]): number => {
     const name = columns[wanted];
     if (name === undefined) return column(wanted, found);
-    const index = columnChosen(names, name);
+    const index = typeof name === 'number' ? name : columnChosen(names, name);
     if (index < 0) throw noColumn(JSON.stringify(name), names);
     return index;
   };
