@@ -204,14 +204,14 @@ export const DUCKDB_TEXTS = cases([
 /** The column of test/fixtures/types/int96.parquet, by pyarrow. */
 export const INT96: TypeCase = {
   name: 'INT96',
-  texts: ['2026-01-01T00:00:00.123456789', '1969-12-31T23:59:59.999999999'],
+  texts: ['2026-01-01T00:00:00.123456789Z', '1969-12-31T23:59:59.999999999Z'],
   json: 'text',
 };
 
-/** Its nanoseconds, of which DuckDB reads microseconds. */
+/** Its nanoseconds of UTC, of which DuckDB reads microseconds in Arrow. */
 export const INT96_REFERENCE: Observed = {
-  type: 'TIMESTAMP_NS',
-  values: ['2026-01-01 00:00:00.123456789', '1969-12-31 23:59:59.999999999', null],
+  type: 'Timestamp<NANOSECOND, UTC>',
+  values: ['1767225600123456789', '-1', null],
 };
 
 /** A kind of field in NDJSON and of property in GeoJSON. */

@@ -110,7 +110,8 @@ function leafOf(element: SchemaElement): Shape {
     case 'INTERVAL':
       return leaf({ kind: 'text' }, intervalOf);
   }
-  if (type === 'INT96') return leaf({ kind: 'timestamp', unit: 'ns', isUtc: false }, in64Bits);
+  // Spark, Hive and Impala write instants of UTC as INT96, which no annotation says.
+  if (type === 'INT96') return leaf({ kind: 'timestamp', unit: 'ns', isUtc: true }, in64Bits);
   if (converted === 'DATE' || logical?.type === 'DATE') return leaf({ kind: 'date' });
   if (converted === 'JSON' || logical?.type === 'JSON') return leaf({ kind: 'json' }, validJson);
   const isUnsigned = logical?.type === 'INTEGER' && !logical.isSigned;

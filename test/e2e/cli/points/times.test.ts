@@ -1,5 +1,6 @@
 // Rows of positions by the command: conditions of --where, times of columns as instants, the clock of a zone, and
 // buckets. Each row is a vehicle of its own to `hexcodes track`, which says when it came.
+import { resolve } from 'node:path';
 import * as arrow from 'apache-arrow';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -180,6 +181,30 @@ describe('times', () => {
       undefined,
     ]);
     expect((await entered('typed.arrows', 'local'))[0]).toBe('2025-06-15T15:06:40+07:00');
+  });
+
+  test('INT96 of Parquet is an instant of UTC in every zone, also behind a sort', async () => {
+    const input = resolve('test/fixtures/types/int96.parquet');
+    const sorted = await folder.run([
+      'encode',
+      input,
+      '--sort',
+      'cell',
+      '--prefix',
+      'a_',
+      '-o',
+      'sorted.parquet',
+      '-q',
+    ]);
+    expect([sorted.code, sorted.stderr]).toEqual([0, '']);
+    const due = Date.parse('2026-01-01T00:00:00.123Z');
+    for (const name of [input, 'sorted.parquet'])
+      for (const zone of ['UTC', 'Asia/Ho_Chi_Minh', 'America/New_York']) {
+        const condition = "INT96 > '2026-01-01T00:00:00Z'";
+        const args = ['track', name, '--id', 'lat', '--time', 'INT96', '--to', 'ndjson', '-q'];
+        const { stdout } = await folder.run([...args, '--zone', zone, '--where', condition]);
+        expect([zone, Date.parse(JSON.parse(stdout).entered)]).toEqual([zone, due]);
+      }
   });
 
   test('every unit of a timestamp, and every spelling of it, is one instant, cut off to the millisecond', async () => {

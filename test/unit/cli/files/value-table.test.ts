@@ -49,6 +49,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 /** DuckDB reads no decimals of more than 38 digits from Arrow; Apache Arrow does. */
 const WIDE_DECIMAL = 'decimal256(50,5)';
+/** Types that Apache Arrow reads from Arrow, and not DuckDB. */
+const BY_APACHE = [WIDE_DECIMAL, INT96.name];
 const folder = new CliFolder();
 afterAll(() => folder.remove());
 let library: Hexcodes;
@@ -95,9 +97,15 @@ async function parquetColumns(path: string, names: readonly string[]): Promise<O
   return Promise.all(columns);
 }
 
-function wideDecimals(bytes: Uint8Array): Observed {
-  const column = tableFromIPC(bytes).getChild(WIDE_DECIMAL)!;
-  return { type: String(column.type), values: Array.from(column, (value) => value && String(value)) };
+function byApache(bytes: Uint8Array, name: string): Observed {
+  const column = tableFromIPC(bytes).getChild(name)!;
+  // Of timestamps it gives milliseconds.
+  const { values } = column.data[0]! as { values: unknown };
+  const stored = values instanceof BigInt64Array ? values : [];
+  return {
+    type: String(column.type),
+    values: Array.from(column, (value, row) => value && String(stored[row] ?? value)),
+  };
 }
 
 /** Encodes the columns of a file that are not refused; the others with the sentences that refuse them. */
@@ -215,14 +223,16 @@ async function rowsOf(
   );
   const arrow = await encodeColumns(input, 'arrows', names);
   const whole = folder.bytes('out.arrows');
-  const forDuckDb = arrow.kept.filter((name) => name !== WIDE_DECIMAL);
+  const forDuckDb = arrow.kept.filter((name) => !BY_APACHE.includes(name));
   await encodeFile(library, input, arrow.path, { keep: [...forDuckDb, ...POSITION] });
   const inArrow = new Map(
     queryArrow(folder.bytes('out.arrows'), forDuckDb).map((each, c) => [forDuckDb[c], each]),
   );
+  const fromApache = (name: string): Observed =>
+    name === WIDE_DECIMAL ? byApache(readFileSync(`${FIXTURES}/types.arrows`), name) : inputOf.get(name)!;
   add(arrow.kept, arrow.refused, (each) =>
-    each.name === WIDE_DECIMAL
-      ? typedCell(each, wideDecimals(readFileSync(`${FIXTURES}/types.arrows`)), wideDecimals(whole))
+    BY_APACHE.includes(each.name)
+      ? typedCell(each, fromApache(each.name), byApache(whole, each.name))
       : typedCell(each, inputOf.get(each.name)!, inArrow.get(each.name)!),
   );
   await encodeFile(library, input, folder.file('out.xlsx'), { keep: [...csv.kept, ...POSITION] });
@@ -361,7 +371,7 @@ outputs with DuckDB, Apache Arrow, csv-parse and the reader of workbooks, and fa
 
 Bytes are base 64 in CSV and JSON. Instants are written in UTC; Arrow and Parquet keep the zone in which people
 read them (in Parquet by the schema of Arrow that pyarrow, pandas and Polars write), and geometries stay GeoParquet. NaN and infinities, which
-JSON does not have, are their names as text. A timestamp of INT96 before 1677 or after 2262 is refused, but where it is copied. From Parquet to Parquet columns are copied as they are (not sorted,
+JSON does not have, are their names as text. A timestamp of INT96 is an instant of UTC, as Spark, Hive and Impala write it; one before 1677 or after 2262 is refused, but where it is copied. From Parquet to Parquet columns are copied as they are (not sorted,
 from a pipe, or with rows taken out). The leaves of lists,
 structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
 \`lat\` and \`lng\`, heights and members beside \`properties\` and \`features\` are left out (GeoJSON from GeoJSON keeps them, but for \`bbox\` around features); so are columns of a GeoPackage of these names. A column of a GeoPackage with values of several
