@@ -2,7 +2,7 @@
 
 import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { bytesOfHex, type Shape, shapeOfWkb } from '../../hexcodes/wire/rows/well-known-binary.js';
-import { lonePoint, pointsOf } from './shapes.js';
+import { addPart, lonePoint, pointsOf } from './shapes.js';
 
 const TYPES = [
   '',
@@ -18,14 +18,14 @@ const BEGINS = new RegExp(`^(?:SRID=\\d+;)?\\s*(?:${TYPES.slice(1).join('|')})(?
 const TOKEN = /\s*(?:([a-z]+)|([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|([(),]))/iy;
 const MAX_DEPTH = 16;
 
-type Lists = Pick<Shape, 'points' | 'lines' | 'polygons'>;
+type Lists = Pick<Shape, 'points' | 'lines' | 'polygons' | 'order'>;
 
 /** null for any other text. */
 function shapeOfWkt(text: string): Shape | null {
   if (!BEGINS.test(text)) return null;
   const [, srid] = /^SRID=(\d+);/i.exec(text) ?? [];
   const reader = new WktReader(srid === undefined ? text : text.slice(text.indexOf(';') + 1));
-  const shape = { points: [], lines: [], polygons: [], system: Number(srid ?? 0) };
+  const shape = { points: [], lines: [], polygons: [], order: [], system: Number(srid ?? 0) };
   try {
     const type = reader.geometry(shape, 0);
     reader.end();
@@ -55,12 +55,24 @@ class WktReader {
     if (glued === undefined && tag !== '') this.#next();
     if (tag !== '') this.#size = 2 + tag.length;
     if (/^EMPTY$/i.test(this.#token)) this.#next();
-    else if (type === 1) to.points.push(...this.#position(true));
-    else if (type === 2) to.lines.push(this.#line());
-    else if (type === 3) to.polygons.push(this.#list(() => this.#line()));
-    else if (type === 4) this.#list(() => to.points.push(...this.#position(this.#token === '(')));
-    else if (type === 5) this.#list(() => to.lines.push(this.#line()));
-    else if (type === 6) this.#list(() => to.polygons.push(this.#list(() => this.#line())));
+    else if (type === 1) addPart(to, 1, this.#position(true));
+    else if (type === 2) addPart(to, 2, this.#line());
+    else if (type === 3)
+      addPart(
+        to,
+        3,
+        this.#list(() => this.#line()),
+      );
+    else if (type === 4) this.#list(() => addPart(to, 1, this.#position(this.#token === '(')));
+    else if (type === 5) this.#list(() => addPart(to, 2, this.#line()));
+    else if (type === 6)
+      this.#list(() =>
+        addPart(
+          to,
+          3,
+          this.#list(() => this.#line()),
+        ),
+      );
     else this.#list(() => this.geometry(to, depth + 1));
     return type;
   }

@@ -34,9 +34,33 @@ export function pointsOf(shape: Shape, choice: PointChoice): (readonly [lng: num
   const lone = lonePoint(shape);
   if (lone !== null) return [lone];
   if (choice === 'centroid') return centroid(shape);
-  const lists = [shape.points, ...shape.lines, ...shape.polygons.flatMap((rings) => rings.map(open))];
-  const all = lists.flatMap((list) => pairs(list));
-  return choice === 'first' ? all.slice(0, 1) : all;
+  const lists = listsOf(shape);
+  if (choice === 'each') return lists.flatMap(pairs);
+  const first = lists.find((list) => list.length > 0);
+  return first === undefined ? [] : pairs(first.slice(0, 2));
+}
+
+/** The positions of its points, lines and rings, in the order of the geometry. */
+function listsOf({ points, lines, polygons, order }: Shape): (readonly number[])[] {
+  const at = [0, 0, 0, 0];
+  return order.flatMap((type) => {
+    const part = at[type]!++;
+    if (type === 1) return [points.slice(2 * part, 2 * part + 2)];
+    return type === 2 ? [lines[part]!] : polygons[part]!.map(open);
+  });
+}
+
+type Part =
+  | readonly [type: 1, point: [number, number]]
+  | [type: 2, line: number[]]
+  | [type: 3, rings: number[][]];
+
+/** Adds what comes next in a geometry: a point, a line, or the rings of an area. */
+export function addPart(to: Lists, ...part: Part): void {
+  to.order.push(part[0]);
+  if (part[0] === 1) to.points.push(...part[1]);
+  else if (part[0] === 2) to.lines.push(part[1]);
+  else to.polygons.push(part[1]);
 }
 
 function pairs(list: readonly number[]): (readonly [number, number])[] {
@@ -211,12 +235,12 @@ export function otherSystemOfJsonFg(coordRefSys: unknown): OtherSystem | null {
 
 /** null for a value that is not a geometry, or has something other than numbers in its place. */
 export function shapeOfGeoJson(value: unknown): Shape | null {
-  const shape = { points: [], lines: [], polygons: [] };
+  const shape = { points: [], lines: [], polygons: [], order: [] };
   const type = addGeometry(value, shape, 0);
   return type === null ? null : { ...shape, type, system: 0 };
 }
 
-type Lists = Pick<Shape, 'points' | 'lines' | 'polygons'>;
+type Lists = Pick<Shape, 'points' | 'lines' | 'polygons' | 'order'>;
 
 function addGeometry(value: unknown, to: Lists, depth: number): number | null {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return null;
@@ -230,22 +254,22 @@ function addGeometry(value: unknown, to: Lists, depth: number): number | null {
   try {
     switch (number) {
       case 1:
-        if (coordinates.length > 0) to.points.push(...position(coordinates));
+        if (coordinates.length > 0) addPart(to, 1, position(coordinates));
         break;
       case 2:
-        to.lines.push(list(coordinates));
+        addPart(to, 2, list(coordinates));
         break;
       case 3:
-        to.polygons.push(coordinates.map(list));
+        addPart(to, 3, coordinates.map(list));
         break;
       case 4:
-        for (const each of coordinates) to.points.push(...position(each));
+        for (const each of coordinates) addPart(to, 1, position(each));
         break;
       case 5:
-        for (const each of coordinates) to.lines.push(list(each));
+        for (const each of coordinates) addPart(to, 2, list(each));
         break;
       default:
-        for (const each of coordinates) to.polygons.push((each as unknown[]).map(list));
+        for (const each of coordinates) addPart(to, 3, (each as unknown[]).map(list));
     }
   } catch (error) {
     if (error instanceof TypeError) return null;

@@ -3,7 +3,7 @@
 import { unzipSync } from 'fflate';
 import type { Shape } from '../../hexcodes/wire/rows/well-known-binary.js';
 import { rowsAsCsv } from '../rows-as-csv.js';
-import { type PointChoice, placedRows, type ShapeRow } from '../shapes/shapes.js';
+import { addPart, type PointChoice, placedRows, type ShapeRow } from '../shapes/shapes.js';
 import { TableError } from '../table-error.js';
 import { requireShort, XmlFields } from './xml-fields.js';
 import { type XmlAttributes, XmlReader } from './xml-reader.js';
@@ -83,6 +83,7 @@ const pointAt = (point: readonly [number, number]): Shape => ({
   points: [...point],
   lines: [],
   polygons: [],
+  order: [1],
   system: 0,
 });
 
@@ -195,7 +196,7 @@ class PlacemarksReader {
     }
     if (name === 'coordinates') return this.#geometry(mark, parent, text);
     if (name === 'Polygon') {
-      mark.shape.polygons.push(this.#rings);
+      addPart(mark.shape, 3, this.#rings);
       mark.types.add(3);
     } else if (parent === 'Track' && name === 'when') {
       this.#when.push(text);
@@ -229,13 +230,13 @@ class PlacemarksReader {
     }
     this.hold(8 * coordinates.length);
     if (parent === 'Point') {
-      shape.points.push(...coordinates);
+      if (coordinates.length > 0) addPart(shape, 1, [coordinates[0]!, coordinates[1]!]);
       types.add(1);
       const height = text.split(',')[2];
       if (height !== undefined && Number(height) !== 0) other.add('@height', height);
     } else if (this.#path.includes('Polygon')) this.#rings.push(coordinates);
     else {
-      shape.lines.push(coordinates);
+      addPart(shape, 2, coordinates);
       types.add(2);
     }
     return true;
@@ -262,7 +263,7 @@ class PlacemarksReader {
 }
 
 function markOf(attributes: XmlAttributes): Mark {
-  const shape = { type: 0, points: [], lines: [], polygons: [], ...SYSTEM };
+  const shape = { type: 0, points: [], lines: [], polygons: [], order: [], ...SYSTEM };
   const other = new XmlFields();
   for (const [name, value] of attributes.entries()) other.add(`@${name}`, value);
   return { columns: new Map(), other, shape, types: new Set(), track: [], fault: undefined, href: '' };

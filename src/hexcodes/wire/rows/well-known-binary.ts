@@ -10,6 +10,8 @@ export interface Shape {
   readonly lines: number[][];
   /** Rings, the outer one first. */
   readonly polygons: number[][][];
+  /** Types of the points, lines and areas in the order of the geometry: 1, 2 and 3. */
+  readonly order: number[];
   /** Number of the reference system that PostGIS writes; 0 where there is none. */
   readonly system: number;
 }
@@ -22,6 +24,7 @@ const POSITION_BYTES = 16;
 /** Lists of a point, which nobody fills. */
 const NO_LINES: number[][] = [];
 const NO_POLYGONS: number[][][] = [];
+const NO_ORDER: number[] = [];
 
 /** The bytes of hexadecimal digits in any case. */
 export function bytesOfHex(digits: string): Uint8Array {
@@ -50,6 +53,7 @@ class WkbReader {
   readonly #points: number[] = [];
   #lines: number[][] = NO_LINES;
   #polygons: number[][][] = NO_POLYGONS;
+  #order: number[] = NO_ORDER;
   #at: number;
   #isLittle = true;
   #more = 0;
@@ -63,8 +67,8 @@ class WkbReader {
   read(): Shape | null {
     const type = this.#geometry(0);
     if (type === null || this.#at !== this.#view.byteLength) return null;
-    const [points, lines, polygons] = [this.#points, this.#lines, this.#polygons];
-    return { type, points, lines, polygons, system: this.#system };
+    const [points, lines, polygons, order] = [this.#points, this.#lines, this.#polygons, this.#order];
+    return { type, points, lines, polygons, order, system: this.#system };
   }
 
   #geometry(depth: number): number | null {
@@ -81,10 +85,12 @@ class WkbReader {
     if ((code & SYSTEM_FLAG) !== 0) this.#system = this.#count();
     this.#more = 8 * (Number(hasZ) + Number(hasM));
     if (type === 1) {
-      this.#positions(1, this.#points);
+      const before = this.#points.length;
+      if (this.#positions(1, this.#points).length > before && depth > 0) this.#order.push(type);
       return type;
     }
-    if (this.#lines === NO_LINES) [this.#lines, this.#polygons] = [[], []];
+    if (this.#lines === NO_LINES) [this.#lines, this.#polygons, this.#order] = [[], [], []];
+    if (type < 4) this.#order.push(type);
     if (type === 2) this.#lines.push(this.#positions(this.#count()));
     else if (type === 3) this.#polygons.push(this.#rings());
     else for (let left = this.#count(); left > 0; left--) if (this.#geometry(depth + 1) === null) return null;

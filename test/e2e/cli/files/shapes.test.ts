@@ -1,5 +1,7 @@
 // Shapes in columns by the command: the point of lines and areas, well-known text and binary, and shapes of many parts.
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
+import fc from 'fast-check';
+import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { sharedCommand } from '../../../support/shared.js';
@@ -81,6 +83,137 @@ test('first and each', async () => {
   const stdin = 'wkt\nPOINT(105.8 21)\n"LINESTRING(105.8 21,106 22)"\n';
   const { stdout } = await folder.run('encode --position wkt --point first -q', { stdin });
   expect(stdout.match(/,OK$/gm)).toHaveLength(2);
+});
+
+/** A geometry of GeoJSON that is written in each format, and its points in their order. */
+interface Geometry {
+  readonly type: string;
+  readonly coordinates?: unknown;
+  readonly geometries?: readonly Geometry[];
+}
+const KINDS = ['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'];
+type Pair = [lng: number, lat: number];
+const single = fc.constantFrom('Point', 'LineString', 'Polygon').map((type) => ({ type, parts: 1 }));
+const several = fc.record({
+  type: fc.constantFrom('MultiPoint', 'MultiLineString', 'MultiPolygon'),
+  parts: fc.integer({ min: 1, max: 2 }),
+});
+type Drawn = { type: string; parts: number } | Drawn[];
+const { drawn } = fc.letrec<{ drawn: Drawn }>((tie) => ({
+  drawn: fc.oneof({ maxDepth: 3 }, single, several, fc.array(tie('drawn'), { minLength: 1, maxLength: 3 })),
+}));
+
+/** Each of its points is another, in the order of `points`. */
+function geometryOf(shape: Drawn, points: Pair[]): Geometry {
+  if (Array.isArray(shape))
+    return { type: 'GeometryCollection', geometries: shape.map((each) => geometryOf(each, points)) };
+  const next = (): Pair => {
+    points.push(degreesOf(points.length / 7, 3 - (points.length % 5)));
+    return points.at(-1)!;
+  };
+  const ring = (): Pair[] => {
+    const corners = [next(), next(), next()];
+    return [...corners, corners[0]!];
+  };
+  const make = [next, () => [next(), next()], () => [ring(), ring()]][
+    KINDS.indexOf(shape.type) % 3
+  ] as () => unknown;
+  const isMulti = shape.type.startsWith('Multi');
+  return { type: shape.type, coordinates: isMulti ? Array.from({ length: shape.parts }, make) : make() };
+}
+
+const partsOf = ({ type, coordinates }: Geometry): Geometry[] =>
+  (coordinates as unknown[]).map((each) => ({ type: type.slice('Multi'.length), coordinates: each }));
+
+function wktOf({ type, coordinates, geometries }: Geometry): string {
+  const body = (value: unknown): string =>
+    typeof (value as unknown[])[0] === 'number'
+      ? (value as Pair).join(' ')
+      : `(${(value as unknown[]).map(body).join(',')})`;
+  const of = geometries === undefined ? body(coordinates) : `(${geometries.map(wktOf).join(',')})`;
+  return `${type}${type === 'Point' ? `(${of})` : of}`;
+}
+
+function wkbOf(geometry: Geometry): Buffer {
+  const { type, coordinates, geometries } = geometry;
+  const head = (value: number): Buffer => {
+    const bytes = Buffer.alloc(5, 1);
+    bytes.writeUInt32LE(value, 1);
+    return bytes;
+  };
+  const count = (value: number): Buffer => head(value).subarray(1);
+  const pair = (value: Pair): Buffer => Buffer.from(Float64Array.from(value).buffer);
+  const line = (value: readonly Pair[]): Buffer => Buffer.concat([count(value.length), ...value.map(pair)]);
+  const kind = KINDS.indexOf(type) + 1 || 7;
+  if (kind === 1) return Buffer.concat([head(kind), pair(coordinates as Pair)]);
+  if (kind === 2) return Buffer.concat([head(kind), line(coordinates as Pair[])]);
+  const rings = coordinates as Pair[][];
+  if (kind === 3) return Buffer.concat([head(kind), count(rings.length), ...rings.map(line)]);
+  const parts = geometries ?? partsOf(geometry);
+  return Buffer.concat([head(kind), count(parts.length), ...parts.map(wkbOf)]);
+}
+
+function kmlOf(geometry: Geometry): string {
+  const { type, coordinates, geometries } = geometry;
+  const at = (pairs: readonly unknown[]): string => `<coordinates>${pairs.join(' ')}</coordinates>`;
+  if (type === 'Point') return `<Point>${at([coordinates])}</Point>`;
+  if (type === 'LineString') return `<LineString>${at(coordinates as Pair[])}</LineString>`;
+  if (type !== 'Polygon')
+    return `<MultiGeometry>${(geometries ?? partsOf(geometry)).map(kmlOf).join('')}</MultiGeometry>`;
+  const [outer, inner] = (coordinates as Pair[][]).map((ring) => `<LinearRing>${at(ring)}</LinearRing>`);
+  return `<Polygon><outerBoundaryIs>${outer}</outerBoundaryIs><innerBoundaryIs>${inner}</innerBoundaryIs></Polygon>`;
+}
+
+function writeGeoPackage(name: string, shapes: readonly Buffer[]): void {
+  const database = new Database(folder.file(name));
+  database.exec(`
+    CREATE TABLE gpkg_geometry_columns(table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER, z TINYINT, m TINYINT);
+    INSERT INTO gpkg_geometry_columns VALUES('t', 'geom', 'GEOMETRY', 4326, 0, 0);
+    CREATE TABLE t(n INTEGER, geom GEOMETRY);`);
+  const insert = database.prepare('INSERT INTO t VALUES(?, ?)');
+  shapes.forEach((shape, n) => {
+    insert.run(n, Buffer.concat([Buffer.from('47500001e6100000', 'hex'), shape]));
+  });
+  database.close();
+}
+
+test('of a collection the first point is that of its first geometry, in every format, nested too', async () => {
+  const made = fc
+    .sample(fc.array(drawn, { minLength: 2, maxLength: 4 }), { numRuns: 60, seed: 29 })
+    .map((shape) => {
+      const points: Pair[] = [];
+      return { geometry: geometryOf(shape, points), points };
+    });
+  const geometries = made.map(({ geometry }) => geometry);
+  const features = geometries.map((geometry, n) => ({ type: 'Feature', properties: { n }, geometry }));
+  folder.write('in.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+  const marks = geometries.map((each, n) => `<Placemark><name>${n}</name>${kmlOf(each)}</Placemark>`);
+  folder.write('in.kml', `<kml xmlns="http://www.opengis.net/kml/2.2">${marks.join('')}</kml>`);
+  writeGeoPackage('in.gpkg', geometries.map(wkbOf));
+  const codes = made.map(({ points }) => points.map(([lng, lat]) => library.encode(lat, lng, 15).hexcodes));
+  for (const point of ['first', 'each']) {
+    const due = codes.map((each) => (point === 'first' ? each.slice(0, 1) : each));
+    expect(await codesOf(geometries.map(wktOf), point)).toEqual(due);
+    const binary = geometries.map((each) => wkbOf(each).toString('hex'));
+    expect(await codesOf(binary, point)).toEqual(due);
+    for (const [name, column] of [
+      ['in.geojson', 'n'],
+      ['in.kml', 'name'],
+      ['in.gpkg', 'n'],
+    ] as const) {
+      const args = ['encode', name, '--to', 'csv', '-q', '-r', '15', '--point', point, '--keep', column];
+      const { stdout, stderr } = await folder.run(args);
+      expect([name, stderr]).toEqual([name, '']);
+      const found: string[][] = made.map(() => []);
+      const [header, ...rows] = stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(','));
+      const at = header!.indexOf('hexcodes');
+      for (const row of rows) found[Number(row[header!.indexOf(column)])]!.push(row[at]!);
+      expect([name, point, found]).toEqual([name, point, due]);
+    }
+  }
 });
 
 describe('well-known binary', () => {
