@@ -99,7 +99,7 @@ async function parquetColumns(path: string, names: readonly string[]): Promise<O
 
 function byApache(bytes: Uint8Array, name: string): Observed {
   const column = tableFromIPC(bytes).getChild(name)!;
-  // Of timestamps it gives milliseconds.
+  // Its own values of timestamps are milliseconds.
   const { values } = column.data[0]! as { values: unknown };
   const stored = values instanceof BigInt64Array ? values : [];
   return {
