@@ -25,6 +25,17 @@ export const numberText = fc.oneof(
   fc
     .tuple(fc.double({ min: 8, max: 120, noNaN: true }), fc.integer({ min: 0, max: 20 }))
     .map(([v, n]) => v.toFixed(n)),
+  // Zeros at the end of fractions, and fractions of zeros alone.
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(
+        fc.integer({ min: 8, max: 120 }),
+        fc.constantFrom('', '5', '05', '250'),
+        fc.integer({ min: 1, max: 7 }),
+      )
+      .map(([whole, fraction, zeros]) => `${whole}.${fraction}${'0'.repeat(zeros)}`),
+  },
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
   fc.constantFrom(
     '0',
