@@ -128,9 +128,8 @@ const NONE: Position = [Number.NaN, Number.NaN, false];
 
 /** The position in a text of a column of positions; NaN where there is none. */
 export function positionInText(text: string, where: WholePosition): Position {
-  if (where.kind === 'text') {
-    return wholeIn(text) ?? NONE;
-  }
+  // Some rows of a column may have an object, and others a text.
+  if (where.kind === 'text' || !/^\s*[{[]/.test(text)) return wholeIn(text) ?? NONE;
   let object: unknown;
   try {
     object = JSON.parse(text);

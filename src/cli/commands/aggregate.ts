@@ -58,8 +58,8 @@ A cell on a border has a row for each province. Rows are sorted by H3 index, pro
 hexagons, or with --by province the areas of the provinces. Rows that are not grouped are counted on stderr.
 
 Buckets are parts of a day (15m, 1h), days, or weeks from Monday on. Times are timestamps of Parquet and Arrow, ISO 8601,
-or Unix time in seconds to nanoseconds; a date without separators (20260102) is not a time. The column time is the
-beginning of the bucket: in CSV and JSON with its offset, in Parquet and Arrow an instant.
+or Unix time in seconds to nanoseconds; a date without separators (20260102) and a number below 100,000,000 are not
+times. The column time is the beginning of the bucket: in CSV and JSON with its offset, in Parquet and Arrow an instant.
 
 Sums and averages leave out empty values and values that are not numbers; the summary counts the latter. Sums of integers
 are exact to 64 bits, beyond which the run ends with exit code 3; those of other numbers, decimals included, are doubles,
@@ -84,7 +84,8 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   const byCell = keys.includes('cell');
   const byProvince = keys.includes('province');
   const clock = new ZoneClock(options.zone);
-  const sums = [...new Set([...options.sum, ...options.avg])];
+  const [added, averaged] = [[...new Set(options.sum)], [...new Set(options.avg)]];
+  const sums = [...new Set([...added, ...averaged])];
   const bucketMs = bucketMsOf(options.bucket);
   const conditions = options.where.map(conditionOf);
   const wanted = {
@@ -114,8 +115,8 @@ async function aggregate(files: string[], options: Options): Promise<void> {
       format: output.format,
       hasTime: options.time !== undefined,
       hasCount: options.count === true || sums.length === 0,
-      sums: options.sum.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),
-      averages: options.avg.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),
+      sums: added.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),
+      averages: averaged.map((name) => ({ name, ...sumOf(sums, aggregation, name) })),
     });
     const needsAreas = output.format === 'geojson' && !byCell;
     const areas = needsAreas ? await areasOfProvinces() : new Map<string, string>();

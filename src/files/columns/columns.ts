@@ -98,11 +98,12 @@ export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoic
     }
   }
   const kept =
-    choice.keep?.map((name) => names.indexOf(name)) ??
-    names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]));
+    choice.keep === undefined
+      ? names.flatMap((name, i) => (choice.drop?.includes(name) === true ? [] : [i]))
+      : [...new Set(choice.keep.map((name) => names.indexOf(name)))];
   const twice = choice.keep?.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
   refuseTwice(
-    twice === undefined ? [...new Set(kept)].map((index) => columns[index]!) : columns,
+    twice === undefined ? kept.map((index) => columns[index]!) : columns,
     file,
     'Leave both out with --drop, or give one another name in the header.',
   );

@@ -25,7 +25,7 @@ import {
 } from '../../tables/positions.js';
 import { mattersInGeoJson, POINT_HINT } from '../../tables/shapes/shapes.js';
 import { type Input, openInput } from '../disk/input.js';
-import { badInput } from '../exit-codes.js';
+import { badInput, badUsage } from '../exit-codes.js';
 import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import type { Run } from '../request.js';
@@ -158,7 +158,9 @@ export function findPosition(
   hasHeader = true,
 ): PositionColumns {
   const { names } = sample;
+  const isChosen = choice.lat !== undefined || choice.lng !== undefined;
   if (choice.position !== undefined) {
+    if (isChosen) throw badUsage('--position and --lat or --lng exclude one another');
     const column = columnCalled(names, choice.position);
     if (column < 0) throw noColumn(names, choice.position, file);
     refuseDeclared(sample, [names[column]!]);
@@ -170,12 +172,13 @@ export function findPosition(
     if (nested.kind !== 'pair') refuseDeclared(sample, [names[nested.column]!]);
     return nested;
   }
-  const isChosen = choice.lat !== undefined || choice.lng !== undefined;
   // Properties beside a geometry may have the names of coordinates.
   if (!isChosen && sample.position !== undefined) return { kind: 'pair', ...sample.position };
   const named = pairColumns(names);
   const lat = columnOf(sample, choice.lat, named.lat, 'lat', file);
   const lng = columnOf(sample, choice.lng, named.lng, 'lng', file);
+  if (lat >= 0 && lat === lng)
+    throw badUsage('--lat and --lng name one column', 'A column of whole positions is named by --position.');
   if (lat >= 0 && lng >= 0) {
     refuseHemispheres(names, file);
     if (!isChosen) refuseOtherUnits(sample, lat, lng, file);

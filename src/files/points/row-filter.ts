@@ -20,15 +20,17 @@ export interface Condition {
 const CONDITION = /^\s*(.+?)\s*(<=|>=|!=|<>|==|=|<|>)\s*(.*?)\s*$/s;
 const ALIASES: Readonly<Record<string, Comparison>> = { '<>': '!=', '==': '=' };
 const QUOTED = /^(['"])(.*)\1$/s;
+/** No bare value: the rest of an operator that is none (`=> 5`, `!== 5`), or a second condition. */
+const MISTAKEN = /^[<>=]|\s(?:and|or)\s.*[<>=]/is;
 
 /** @throws CliFailure USAGE for any other text */
 export function conditionOf(text: string): Condition {
   const [, column, sign, value] = CONDITION.exec(text) ?? [];
-  if (column === undefined || sign === undefined || value === undefined || value === '')
+  if (column === undefined || sign === undefined || !value || MISTAKEN.test(value))
     throw new CliFailure(
       EXIT.USAGE,
       `--where ${JSON.stringify(text)}: must be COLUMN OP VALUE, with =, !=, <, <=, > or >= as OP`,
-      `As in --where 'speed > 5'. Several --where must all be true.`,
+      `As in --where 'speed > 5'. Several --where must all be true. A text with these signs is written in quotes.`,
     );
   const quoted = QUOTED.exec(value)?.[2];
   return {

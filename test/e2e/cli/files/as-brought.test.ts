@@ -233,6 +233,7 @@ test('columns are named one by one or in a list, and one with a comma in its nam
   const added = 'hexcodes,resolution,admin_code,status';
   expect(await headOf('--keep', 'id', '--keep', 'a')).toEqual([0, `id,a,${added}`]);
   expect(await headOf('--keep', 'id,a')).toEqual([0, `id,a,${added}`]);
+  expect(await headOf('--keep', 'id,a', '--keep', 'id')).toEqual([0, `id,a,${added}`]);
   expect(await headOf('--keep', 'id,"price, VND"')).toEqual([0, `id,"price, VND",${added}`]);
   expect(await headOf('--drop', 'lat,lng', '--drop', '"price, VND"')).toEqual([0, `id,a,${added}`]);
 });
@@ -306,6 +307,30 @@ describe('positions in other columns than a pair', () => {
     });
     expect(feature!.properties).not.toHaveProperty('lat', expect.any(Number));
   });
+});
+
+test('objects in some rows of a column, and texts in others', async () => {
+  const texts = [
+    '"21.0288,105.8525"',
+    '{"lat":21.0288,"lng":105.8525}',
+    '"POINT(105.8525 21.0288)"',
+    '5',
+    '[1]',
+  ];
+  const rows = texts.map((text) => `{"position":${text}}\n`).join('');
+  for (const to of ['ndjson', 'csv']) {
+    const { stdout } = await quiet(rows, 'encode', '--to', to);
+    const found = stdout.split('\n').filter((line) => /HN-6GHP4-83RFR|INVALID_REQUEST/.test(line));
+    expect(found.map((line) => line.includes(HOAN_KIEM))).toEqual([true, true, true, false, false]);
+  }
+});
+
+test.each([
+  ['--position and --lat or --lng exclude one another', ['--position', 'id', '--lng', 'lng']],
+  ['--lat and --lng name one column', ['--lat', 'lat', '--lng', 'LAT']],
+])('%s', async (message, options) => {
+  const { code, stderr } = await quiet('id,lat,lng\n1,21.0288,105.8525\n', 'encode', ...options);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
 describe('one position or code', () => {

@@ -185,7 +185,9 @@ test('values that are not numbers are counted, positions and times that are none
     'odd.csv',
     'lat,lng,speed,ts\n21,105.8,5,2026-11-01\n21,105.8,fast,2026-11-01\nx,1,2,2026-11-01\n21,105.8,7,soon\n0,0,1,1\n',
   );
-  const ran = await folder.run('aggregate odd.csv --by province --sum speed --count --time ts --bucket 1d');
+  const ran = await folder.run(
+    'aggregate odd.csv --by province --sum speed,speed --count --time ts --bucket 1d',
+  );
   expect(ran.stdout).toBe(
     'admin_code,province,time,count,sum_speed\nHN,Hà Nội,2026-11-01T00:00:00+07:00,2,5\n',
   );

@@ -53,7 +53,7 @@ async function instantsOf(texts: readonly string[], ...more: readonly string[]):
 describe('conditions', () => {
   const times = [0n, 1_000n, null, 2_000n, 3_000n];
   writeArrow('rows.arrows', 5, {
-    now: vectorOf(Array(5).fill(0), new arrow.Float64()),
+    now: vectorOf(Array(5).fill(1_750_000_000), new arrow.Float64()),
     speed: vectorOf(['5', ' 5,5 ', '', 'x', '1e1'], new arrow.Utf8()),
     'tên xe': vectorOf(['a', 'b', '', 'B', '51C-1'], new arrow.Utf8()),
     at: vectorOf(
@@ -96,6 +96,7 @@ describe('conditions', () => {
     [[4], `TÊN XE == "51C-1"`],
     [[1, 3, 4], "tên xe != 'a'"],
     [[0, 1], 'tên xe >= a'],
+    [[], 'tên xe = "=> 5"', 'tên xe = salt and pepper'],
     [[0], "speed = '5'", 'speed = 5.0'],
     [[], "speed = '5.0'"],
     [[4], 'speed = "1e1"'],
@@ -114,12 +115,21 @@ describe('conditions', () => {
     ['big > 5km', 'big holds numbers, and 5km is not one'],
     ['sped > 5', 'no column sped'],
     ...['speed', 'speed >', '> 5', 'speed ~ 5', ''].map((text) => [text, 'must be COLUMN OP VALUE']),
+    // Compared as texts, "=> 5" and "5 and n = 2" are smaller than some numbers and larger than others.
+    ...[
+      'speed => 5',
+      'speed =< 5',
+      'speed !== 5',
+      'speed >> 5',
+      'speed > 5 and n = 2',
+      'n = 1 OR n >= 3',
+    ].map((text) => [text, 'must be COLUMN OP VALUE']),
   ])('%j is refused', async (condition, why) => {
     await expect(kept(condition!)).rejects.toThrow(why);
   });
 
   test('a column of JSON that looks like numbers may hold texts', async () => {
-    folder.write('in.ndjson', '{"n":1,"now":0,"lat":21.0288,"lng":105.8525,"plate":5}\n');
+    folder.write('in.ndjson', '{"n":1,"now":1750000000,"lat":21.0288,"lng":105.8525,"plate":5}\n');
     expect(await entered('in.ndjson', 'now', '--where', 'plate = 51C')).toEqual({});
   });
 });
@@ -144,12 +154,14 @@ describe('times', () => {
     expect(await instantsOf(Object.keys(DUE))).toEqual(Object.values(DUE).map((iso) => Date.parse(iso)));
   });
 
-  test('no time: no date, none that a clock shows, or a date without separators', async () => {
+  test('no time: no date, none that a clock shows, a date without separators, or a small number', async () => {
     const ends = 'T24:30 T24:00:00.5 T12:30:60 T23:59:60.5 T08:60 T08:00+24:00 T08:00-07:60'.split(' ');
     const none = [
       ...['', 'x', '2026-02-30', '2026-13-01', '2026-11-01T25:00', '26-11-01', '1e30'],
       ...ends.map((end) => `2026-11-01${end}`),
       ...['20261101', '202611010800', '20261101080000', '20261101080000.5', '19991231'],
+      // A year, a day of a spreadsheet, and clocks that were not set.
+      ...['2026', '46024.979', '0', '-1', '99999999'],
     ];
     expect(await instantsOf(none)).toEqual(none.map(() => Number.NaN));
     const whole = none.filter((text) => /^\d+$/.test(text)).map(BigInt);

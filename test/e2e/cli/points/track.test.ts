@@ -117,6 +117,8 @@ describe('stays', async () => {
     readonly admin: number;
   }
   const at = (ms: number, cell: number, admin = 1): Point => ({ ms, cell, admin });
+  /** The minute of Unix time from which those of points count. */
+  const FIRST_MINUTE = 30_000_000;
 
   /** The stays of every vehicle in short words. */
   async function staysOf(
@@ -125,7 +127,8 @@ describe('stays', async () => {
   ): Promise<Record<string, string[]>> {
     const rows = Object.entries(tracks).flatMap(([id, points]) =>
       points.map(
-        ({ ms, cell, admin }) => `${id},${ms * 60},${CELLS[cell - 1]?.points[admin - 1] ?? '0,0'}\n`,
+        ({ ms, cell, admin }) =>
+          `${id},${(FIRST_MINUTE + ms) * 60},${CELLS[cell - 1]?.points[admin - 1] ?? '0,0'}\n`,
       ),
     );
     folder.write('stays.csv', `id,ts,lat,lng\n${rows.join('')}`);
@@ -151,7 +154,9 @@ describe('stays', async () => {
       const cell = 1 + CELLS.findIndex((each) => each.cell === stay.h3_cell);
       const adminOf = (code: unknown): number | '-' =>
         code === null ? '-' : 1 + CELLS.flatMap(({ admins }) => admins).indexOf(String(code));
-      const [first, last] = [stay.entered, stay.left].map((text) => Date.parse(String(text)) / 60_000);
+      const [first, last] = [stay.entered, stay.left].map(
+        (text) => Date.parse(String(text)) / 60_000 - FIRST_MINUTE,
+      );
       const previous = adminOf(stay.previous_admin_code);
       found[String(stay.id)]!.push(`${cell} ${stay.event} ${previous} ${first}-${last} ${stay.points}`);
     }
