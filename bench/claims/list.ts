@@ -71,7 +71,7 @@ export const CLAIMS: readonly Claim[] = [
   },
   byCommand('99.50 % of points', 99.5, '%', 'equal', WARD_TRUTH),
   {
-    ...{ text: '61 % of those below 100 m', claimed: [61, 61], unit: '%', better: 'equal' },
+    ...{ text: '61 % of points within 100 m', claimed: [61, 61], unit: '%', better: 'equal' },
     ...{ measure: 'share below 100 m', command: WARD_TRUTH },
   },
 ];

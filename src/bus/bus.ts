@@ -1,5 +1,5 @@
-// A message bus as commands and sinks see it: what they set up, check, receive, store, collect, serve and publish. An
-// adapter is a folder beside this file; open-bus.ts chooses one by address.
+// The interface of a message bus for commands and sinks: set up, check, receive, store, collect, serve and publish.
+// An adapter is a folder beside this file; open-bus.ts chooses one by address.
 
 import type { Durations, Engine } from './engine.js';
 import type { PositionPaths, RequestAnswerer } from './messages/message-shape.js';
@@ -10,7 +10,7 @@ export interface BusSettings {
   readonly natsUser: string | undefined;
   readonly natsPassword: string | undefined;
   readonly natsToken: string | undefined;
-  /** Contents of files. */
+  /** Contents of files, not their paths. */
   readonly natsNkey: string | undefined;
   readonly natsCreds: string | undefined;
   readonly natsTlsCa: string | undefined;
@@ -22,7 +22,7 @@ export interface BusSettings {
 }
 
 export interface Waiting {
-  /** Whether to wait for servers that are away. */
+  /** Whether to wait for servers that cannot be reached. */
   readonly isPatient: boolean;
   /** Called with sentences for people. */
   readonly say: (sentence: string) => void;
@@ -40,23 +40,23 @@ export interface StreamNames {
 export interface WorkPlan {
   readonly names: StreamNames;
   readonly maps: readonly SubjectMap[];
-  /** Before the subjects of dead letters. */
+  /** Prefix of the subjects of dead letters. */
   readonly deadPrefix: string;
-  /** Refuses to work where answers would be in no order. */
+  /** Refuses to run where the order of answers is not guaranteed. */
   readonly isOrdered: boolean;
-  /** Bytes of messages and answers that the worker holds at most. */
+  /** Most bytes of messages and answers that the worker holds. */
   readonly maxHeldBytes: number;
-  /** More messages under way than this are no faster. */
+  /** Messages under way beyond which throughput does not grow. */
   readonly maxMessages: number;
-  /** Monitoring port of a server, which says what a power cut would lose. */
+  /** Monitoring port of a server, which reports what a power failure would lose. */
   readonly monitor: URL | undefined;
-  /** Name of this worker in its group that stays the same when it starts again. */
+  /** Name of this worker in its group that stays the same across restarts. */
   readonly instance: string | undefined;
-  /** Before the subjects of frames of collected positions. */
+  /** Prefix of the subjects of frames of collected positions. */
   readonly collected: string;
 }
 
-/** A stream with a bound, as it is filled. */
+/** Fill level of a bounded stream. */
 export interface StreamFill {
   readonly name: string;
   readonly messages: number;
@@ -64,27 +64,28 @@ export interface StreamFill {
   readonly maxBytes: number;
 }
 
-/** Messages and streams as the servers count them at the moment of the call. */
+/** Counts of messages and streams by the servers, at the moment of the call. */
 export interface BusLook {
-  /** Messages that were handed out to nobody. */
+  /** Messages that are delivered to no worker. */
   readonly waiting: number;
-  /** Messages that are with a worker. */
+  /** Messages that are delivered and not acknowledged. */
   readonly underWay: number;
   readonly streams: readonly StreamFill[];
 }
 
 export interface Work {
-  /** Names what is worked on: `HEXCODES_IN`. */
+  /** Name of the source of messages: `HEXCODES_IN`. */
   readonly source: string;
-  /** Rejects while the servers are away. */
+  /** Rejects while the servers cannot be reached. */
   readonly look: () => Promise<BusLook>;
   /**
-   * Removes the oldest messages whose answer was stored `afterMs` ago, where their stream is nearly full; call it every
-   * few seconds. undefined where the bus drops messages by itself. @returns how many
+   * Removes the oldest messages whose answer was stored `afterMs` ago, where their stream is nearly full; to be
+   * called every few seconds. undefined where the bus drops messages by itself.
+   * @returns the number of messages removed
    */
   readonly giveBack: ((afterMs: number) => Promise<number>) | undefined;
   readonly engine: Engine;
-  /** Ways to lose messages, or to answer them twice. */
+  /** Ways in which this setup can lose messages or answer them twice. */
   readonly warnings: readonly string[];
   /** Silence of a worker after which its message is delivered again. */
   readonly ackWaitMs: number;
@@ -93,17 +94,17 @@ export interface Work {
 export type StreamSizes = Readonly<Record<'input' | 'output' | 'dead' | 'positions', number>>;
 
 export interface StreamPlan extends Omit<WorkPlan, 'maxHeldBytes' | 'maxMessages' | 'monitor' | 'instance'> {
-  /** Whether workers and collectors may remove messages that are done with. */
+  /** Whether workers and collectors may remove acknowledged messages. */
   readonly givesBack?: boolean;
-  /** Bytes of each stream, where the bus bounds streams by bytes. */
+  /** Bytes of each stream, where the bus limits streams by bytes. */
   readonly sizes: StreamSizes;
-  /** Age limit of messages and answers; answers are kept for longer, so that no message outlives its answer. */
+  /** Age limit of messages. Answers are kept longer, so that no message outlives its answer. */
   readonly maxAgeMs: number;
   readonly replicas: number;
   /** Partitions of each topic, where the bus has them. */
   readonly partitions?: number;
   readonly ackWaitMs: number;
-  /** Messages that all workers together may be working on. */
+  /** Most messages that are unacknowledged at a time, of all workers together. */
   readonly maxAckPending: number;
   /** Stream and subjects of single positions; undefined where none are collected. */
   readonly positions: { readonly stream: string; readonly subjects: readonly string[] } | undefined;
@@ -112,25 +113,25 @@ export interface StreamPlan extends Omit<WorkPlan, 'maxHeldBytes' | 'maxMessages
 }
 
 export interface SetUp {
-  /** A line for each stream and consumer. */
+  /** A line of text for each stream and consumer. */
   readonly lines: readonly string[];
-  /** Rights of each role, in the words of the servers' configuration. */
+  /** Permissions of each role, in the syntax of the servers' configuration. */
   readonly permissions: string;
 }
 
 export interface CollectorOptions {
   /** Stream of the single positions. */
   readonly positions: string;
-  /** Stream of the frames, which is that of the workers' messages. */
+  /** Stream of the frames, which is the stream of the workers' messages. */
   readonly stream: string;
   /** Subject of the frames, without its last word. */
   readonly subject: string;
   readonly deadPrefix: string;
   readonly resolution: number;
-  /** Where messages hold their positions; undefined: under the usual names. */
+  /** Paths of positions in messages; undefined: the usual names. */
   readonly paths?: PositionPaths | undefined;
   readonly maxPoints: number;
-  /** A position waits no longer than this for others. */
+  /** Longest time that a position waits for others. */
   readonly waitMs: number;
   readonly say: (sentence: string) => void;
 }
@@ -139,19 +140,22 @@ export interface CollectorFigures {
   frames: number;
   positions: number;
   dead: number;
-  /** From the first position of a frame that was waited for to its storage. */
+  /** Time from the first position of a frame to the storage of the frame. */
   readonly times: Durations;
 }
 
 export interface Collecting {
   readonly figures: CollectorFigures;
-  /** @throws EngineFault where a stream is missing or does not take the frames */
+  /**
+   * Runs until `stop`.
+   * @throws EngineFault where a stream is missing or does not take the frames
+   */
   run(): Promise<void>;
-  /** Rejects while the servers are away. */
+  /** Rejects while the servers cannot be reached. */
   look(): Promise<BusLook>;
-  /** As of `Work`: the oldest positions that are in frames. */
+  /** Removes the oldest positions that are in frames, as `Work.giveBack` does. */
   giveBack(afterMs: number): Promise<number>;
-  /** Ends `run`; positions in no frame yet are collected by the next collector. */
+  /** Ends `run`; positions not yet in a frame are left to the next collector. */
   stop(): void;
 }
 
@@ -171,26 +175,26 @@ export interface Serving {
 
 export interface Publisher {
   /**
-   * Resolves when a stream has all messages. Where it rejects, some may be stored: a server drops those that come again
-   * under the same id within the duplicate window of the stream.
+   * Resolves when a stream has stored all messages. Where it rejects, some may be stored; the server drops repeated
+   * ids within the duplicate window of the stream.
    */
   publish(messages: readonly { readonly id: string; readonly bytes: Uint8Array }[]): Promise<void>;
-  /** Whether its connection has ended for good, so that it will never publish again. */
+  /** Whether the connection has ended for good: this publisher never publishes again. */
   isClosed(): boolean;
   close(): Promise<void>;
 }
 
-/** Every method throws an EngineFault where the bus cannot be used so. */
+/** Every method throws an EngineFault where the bus cannot be used for its purpose. */
 export interface Bus {
   /** The server and its version: `127.0.0.1:4222, nats-server 2.9.10`. */
   readonly name: string;
-  /** Makes streams and consumers, or changes them to what is requested; no message is touched. */
+  /** Creates or updates streams and consumers; no message is touched. */
   setUp(plan: StreamPlan): Promise<SetUp>;
-  /** Checks that answers can be neither lost nor stored twice, and opens what receives and stores. */
+  /** Checks that answers can be neither lost nor stored twice, and opens the receiving and storing side. */
   work(plan: WorkPlan): Promise<Work>;
   collect(options: CollectorOptions): Promise<Collecting>;
   serve(answerer: RequestAnswerer, options: ServiceOptions): Promise<Serving>;
   publisher(subject: string): Publisher;
-  /** Sends what is queued and ends the connection. */
+  /** Flushes queued messages and ends the connection. */
   close(): Promise<void>;
 }

@@ -4,24 +4,24 @@
 /** One delivery of a message. */
 export interface Received {
   readonly subject: string;
-  /** The producer's own id of the message, or one made of its number in the stream: the same at every delivery. */
+  /** The producer's id of the message, or one made of its sequence in the stream: equal at every delivery. */
   readonly id: string;
   readonly bytes: Uint8Array;
   /** Headers of the producer, without those of the bus. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Why its headers cannot be read; it has neither an id of its producer then nor headers. */
+  /** Why its headers cannot be read; the message then has neither headers nor a producer's id. */
   readonly damage?: string;
-  /** Names the message where only its number in the stream does: `stream HEXCODES_IN, message 17`. */
+  /** Name of the message by its sequence, for messages without an id: `stream HEXCODES_IN, message 17`. */
   readonly origin: string;
   /** 1 at the first delivery. */
   readonly deliveries: number;
-  /** Name that the adapter gives the message, for its answer. */
+  /** The adapter's name of the message, needed to store its answer. */
   readonly handle?: unknown;
   /** Acknowledges the message: it is not delivered again. */
   accept(): void;
-  /** Delivers it again after `delayMs`, to any worker. */
+  /** Negative acknowledgement: delivers the message again after `delayMs`, to any worker. */
   giveBack(delayMs: number): void;
-  /** Restarts the time after which the bus delivers the message again, as work on it goes on. */
+  /** Extends the acknowledgement deadline while the message is being worked on. */
   keep(): void;
 }
 
@@ -32,18 +32,18 @@ export interface Outgoing {
   readonly id: string;
   readonly bytes: Uint8Array;
   readonly headers: ReadonlyMap<string, string>;
-  /** That of the message that it answers, or is the dead letter of. */
+  /** Handle of the message that is answered, or that becomes a dead letter. */
   readonly handle?: unknown;
   readonly isDead?: boolean;
 }
 
 /**
- * `already`: there is a message under this subject, so this one was not stored. `lost`: nothing was stored, as the
- * message that it answers is delivered again, to this worker or another.
+ * `already`: the subject has a message, so this one was not stored. `lost`: nothing was stored, because the message
+ * to be answered is delivered again, to this worker or another.
  */
 export type Stored = 'stored' | 'already' | 'lost';
 
-/** Why a message could not be stored: `full` and `away` pass, `too-large` does not. */
+/** Why a message could not be stored: `full` and `away` are temporary, `too-large` is permanent. */
 type StoreFaultKind = 'full' | 'away' | 'too-large';
 
 export class StoreFault extends Error {
@@ -71,14 +71,14 @@ export class EngineFault extends Error {
 }
 
 export interface Engine {
-  /** Tries to store many messages at once that were not successful; absent where each is stored by itself. */
+  /** Failed attempts to store several messages at once; absent where each is stored by itself. */
   readonly storeFaults?: number;
   /**
-   * Deliveries, until `stop`. It goes on through outages of the bus.
-   * @throws EngineFault where it cannot go on: stream or consumer are gone, the credentials hold no longer
+   * Deliveries, until `stop`, through outages of the bus.
+   * @throws EngineFault where it cannot continue: the stream or the consumer is gone, or the credentials have expired
    */
   receive(): AsyncIterable<Received>;
-  /** Ends `receive`: deliveries that were not handed out are made again, to any worker. */
+  /** Ends `receive`; deliveries that were not yet returned go to any worker again. */
   stop(): void;
   /**
    * Resolves when the message is stored.
@@ -87,7 +87,7 @@ export interface Engine {
   store(message: Outgoing): Promise<Stored>;
 }
 
-// How long something took, counted in buckets as Prometheus has them.
+// A histogram of durations, with buckets as Prometheus has them.
 
 /** Upper bounds in seconds. */
 export const DURATION_BOUNDS_S = [
@@ -95,7 +95,7 @@ export const DURATION_BOUNDS_S = [
 ] as const;
 
 export class Durations {
-  /** Counts of durations up to each bound and above the one before; the last count has no bound. */
+  /** Number of durations in each bucket; the last one has no upper bound. */
   readonly counts: number[] = new Array(DURATION_BOUNDS_S.length + 1).fill(0) as number[];
   sumS = 0;
 

@@ -3,15 +3,15 @@ import type { Bus, BusSettings, Waiting } from './bus.js';
 
 export interface BusKind {
   readonly scheme: RegExp;
-  /** Subjects or topics of messages and of their answers, unless others are given. */
+  /** Default subjects or topics of messages and of their answers. */
   readonly map: string;
-  /** Whether streams have a size, beyond which they refuse messages. */
+  /** Whether streams have a maximum size, beyond which they reject messages. */
   readonly isBounded: boolean;
-  /** @throws EngineFault where the bus cannot be reached, and refuses to be waited for */
+  /** @throws EngineFault where the bus cannot be reached and must not be waited for */
   open(settings: BusSettings, waiting: Waiting, from?: string): Promise<Bus>;
 }
 
-/** Servers of the settings, which `--nats` or `--from` name. */
+/** Servers named by the settings, `--nats` or `--from`. */
 const NATS: BusKind = {
   scheme: /^(?:nats|tls):\/\//i,
   map: 'hexcodes.in.>=hexcodes.out.>',
@@ -19,7 +19,7 @@ const NATS: BusKind = {
   open: async (settings, waiting) => (await import('./nats/nats-bus.js')).NatsBus.open(settings, waiting),
 };
 
-/** Topics have no wild words. */
+/** Topics have no wildcards. */
 const KAFKA: BusKind = {
   scheme: /^kafka(?:\+tls)?:/i,
   map: 'hexcodes.in=hexcodes.out',
@@ -30,7 +30,10 @@ const KAFKA: BusKind = {
 
 export const BUSES = { NATS, KAFKA };
 
-/** @param from its address; without a scheme it is one of NATS. @returns undefined for another scheme */
+/**
+ * @param from the address; NATS if it has no scheme
+ * @returns undefined for an unknown scheme
+ */
 export function kindOfBus(from = ''): BusKind | undefined {
   return (
     Object.values(BUSES).find(({ scheme }) => scheme.test(from)) ?? (from.includes('://') ? undefined : NATS)

@@ -1,4 +1,4 @@
-// Stores messages, again and again while the bus is away or a stream is full.
+// Stores messages, with retries while the bus is away or a stream is full.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Outgoing, type Received, type Stored, StoreFault } from './engine.js';
 import { shortSubject, wordOf } from './subjects.js';
@@ -12,7 +12,7 @@ const MAX_REASON = 500;
 
 export type DeadMessage = Pick<Received, 'subject' | 'id' | 'bytes' | 'headers' | 'origin' | 'handle'>;
 
-/** @param prefix before the subject of the message */
+/** @param prefix of the subject, before the subject of the message */
 export function deadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
   const { subject, id, bytes, headers, origin, handle } = message;
   return {
@@ -30,7 +30,7 @@ export function deadLetter(message: DeadMessage, prefix: string, reason: string)
   };
 }
 
-/** The dead letter without the message's bytes, where it would be larger than the bus takes. */
+/** The dead letter without the bytes of the message, for messages that would make it too large for the bus. */
 export function emptyDeadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
   const words = `${reason}; its bytes are in ${message.origin}, as they are too many for a dead letter`;
   return deadLetter({ ...message, bytes: new Uint8Array(0) }, prefix, words);
@@ -41,13 +41,13 @@ const MAX_DELAY_MS = 5000;
 
 export interface PatientStoreOptions {
   readonly store: (message: Outgoing) => Promise<Stored>;
-  /** Before the subjects of dead letters. */
+  /** Prefix of the subjects of dead letters. */
   readonly deadPrefix: string;
   /** Called with a sentence for each fault. */
   readonly say: (sentence: string) => void;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
-  /** Waits between two tries; it rejects when the signal comes. */
+  /** Waits between two attempts; rejects when the signal comes. */
   readonly pause?: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -55,12 +55,12 @@ const pauseBy = (delayMs: number, signal: AbortSignal): Promise<void> =>
   sleep(delayMs, undefined, { signal });
 
 export class PatientStore {
-  /** Tries that were not successful. */
+  /** Failed attempts. */
   faults = 0;
 
   constructor(private readonly options: PatientStoreOptions) {}
 
-  /** @returns undefined if the signal came before it was stored; the fault, if it does not pass */
+  /** @returns undefined if the signal came before the message was stored; the fault, if it is permanent */
   async store(message: Outgoing): Promise<Stored | StoreFault | undefined> {
     const { store, say, signal, pause = pauseBy } = this.options;
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MAX_DELAY_MS, 2 * delayMs)) {
@@ -73,7 +73,7 @@ export class PatientStore {
         say(error.message);
       }
       try {
-        // Not all at once, where many workers wait for the same.
+        // Random delay, so that many workers do not retry at once.
         await pause(delayMs * (0.5 + Math.random()), signal);
       } catch {
         return undefined;
@@ -81,7 +81,10 @@ export class PatientStore {
     }
   }
 
-  /** Stores a message to the dead letters, and says so. @returns whether it is there */
+  /**
+   * Stores a message in the dead letters and reports it.
+   * @returns whether it is stored
+   */
   async bury(message: DeadMessage, reason: string): Promise<boolean> {
     const { deadPrefix, say } = this.options;
     let stored = await this.store(deadLetter(message, deadPrefix, reason));

@@ -1,4 +1,4 @@
-// How many bytes a rate of points takes on the bus: the arithmetic of `hexcodes worker setup` and of `hexcodes plan`.
+// Bytes that a rate of points takes on the bus: the arithmetic of `hexcodes worker setup` and `hexcodes plan`.
 
 /** Head, headers and index entry of a message in a stream. */
 const MESSAGE_BYTES = 250;
@@ -9,15 +9,15 @@ const RECORD_BYTES = 20;
 const SOURCE_BYTES = 10;
 /** A JSON position as trackers send it, with its subject. */
 const POSITION_BYTES = 200;
-/** A row of NDJSON, and what its answer adds to it. */
+/** A row of NDJSON, and the members that its answer adds. */
 const ROW_BYTES = 45;
 const ANSWERED_ROW_BYTES = 130;
 
 export interface BusLoad {
   readonly pointsPerSecond: number;
-  /** Points of a message: 1 for a JSON row a position, more for frames. */
+  /** Points of a message: 1 for a JSON object with a position, more for frames. */
   readonly pointsPerMessage: number;
-  /** Frames that were collected name the vehicle of each point. */
+  /** Whether frames name the vehicle of each point, as collected ones do. */
   readonly isCollected?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface BusBytes {
   readonly positions: number;
 }
 
-/** Share of a stream from which it is nearly full. */
+/** Share of its size at which a stream counts as nearly full. */
 export const NEARLY_FULL = 0.8;
 
 /** Bytes that a load adds to the streams in a second, for one replica. */
@@ -49,11 +49,14 @@ export function busBytesPerSecond({
   };
 }
 
-/** Points of a frame that a collector makes of this rate. @param waitMs that a position waits for others */
+/**
+ * Points of a frame that a collector makes at this rate.
+ * @param waitMs longest time that a position waits for others
+ */
 export const collectedPoints = (pointsPerSecond: number, waitMs: number): number =>
   Math.max(1, Math.min(16_384, Math.floor((pointsPerSecond * waitMs) / 1000)));
 
-/** A stream is made larger than what it needs: the rate of a day has its peaks. */
+/** Factor of spare space in a stream: the mean rate of a day has peaks. */
 export const SPARE = 1.25;
 
 /** A stream, its size and what it gets in a second. */
@@ -61,18 +64,18 @@ export interface SizedStream {
   readonly name: string;
   readonly maxBytes: number;
   readonly bytesPerSecond: number;
-  /** How long its messages are wanted. */
+  /** Requested retention of its messages. */
   readonly keepMs: number;
 }
 
 export interface Lasting {
   readonly name: string;
-  /** At most as long as its messages are wanted. */
+  /** At most the requested retention. */
   readonly hours: number;
   readonly wantedHours: number;
 }
 
-/** How long streams last at a load, the one that is furthest from what is wanted first. */
+/** How long streams last at a load; the one that falls shortest of its retention comes first. */
 export function lasting(streams: readonly SizedStream[]): Lasting[] {
   return streams
     .filter(({ bytesPerSecond }) => bytesPerSecond > 0)

@@ -1,9 +1,8 @@
-// Subjects: words with points between them. In patterns `*` stands for one word and `>` at the end for one or more. A
-// map says under which subject an answer goes: `fleet.*.points=fleet.*.hexcodes`, and the id of the message follows as
-// a word.
+// Subjects: words with dots between them. In patterns `*` stands for one word, and `>` at the end for one or more. A
+// map gives the subject of an answer: `fleet.*.points=fleet.*.hexcodes`, followed by the id of the message as a word.
 import { createHash } from 'node:crypto';
 
-/** A pattern or a map that cannot be. The message begins with its text. */
+/** A pattern or map that is not valid. The message begins with its text. */
 export class SubjectFault extends Error {
   override readonly name = 'SubjectFault';
 }
@@ -11,7 +10,7 @@ export class SubjectFault extends Error {
 /** Longest subject of a message: servers end a connection that sends them a line of more than 4,096 bytes. */
 export const MAX_SUBJECT_BYTES = 3500;
 
-/** Longer ids become a digest: servers take lines of 4,096 bytes. */
+/** Longer ids are replaced by a digest: servers accept lines of 4,096 bytes. */
 const MAX_WORD_BYTES = 512;
 
 const isWild = (word: string): boolean => word === '*' || word === '>';
@@ -55,7 +54,7 @@ export function isWithin(outer: readonly string[], inner: readonly string[]): bo
   return outer.length === inner.length;
 }
 
-/** Words of a subject at the wild ones of a pattern; undefined where it does not fit. */
+/** Words of a subject that match the wildcards of a pattern; undefined where it does not match. */
 function wildWords(pattern: readonly string[], words: readonly string[]): string[] | undefined {
   const found: string[] = [];
   for (const [i, word] of pattern.entries()) {
@@ -66,7 +65,7 @@ function wildWords(pattern: readonly string[], words: readonly string[]): string
   return pattern.length === words.length ? found : undefined;
 }
 
-/** An id as one word of a subject; different ids give different words. */
+/** An id as one word of a subject; different ids have different words. */
 export function wordOf(id: string): string {
   const word = encodeURIComponent(id).replace(
     /[.!~*'()]/g,
@@ -76,13 +75,13 @@ export function wordOf(id: string): string {
   return `~${createHash('sha256').update(id).digest('hex')}`;
 }
 
-/** A subject, or where it is too long to be published a digest of it as a word. */
+/** A subject; one that is too long to be published ends in a digest. */
 export function shortSubject(subject: string): string {
   if (Buffer.byteLength(subject) <= MAX_SUBJECT_BYTES) return subject;
   return `~${createHash('sha256').update(subject).digest('hex')}`;
 }
 
-/** One `FROM=TO`. */
+/** One map `FROM=TO`. */
 export class SubjectMap {
   readonly from: readonly string[];
   readonly to: readonly string[];

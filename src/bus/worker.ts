@@ -1,6 +1,6 @@
-// A worker: receives messages, converts each, stores the answer and only then accepts the message. A worker that dies
-// in between costs another delivery: the answer has a subject of its own, under which nothing is stored twice. A
-// message that cannot be converted goes to the dead letters with the reason, as soon as the worker's own tries have
+// A worker: receives messages, converts each, stores the answer, and only then acknowledges the message. A worker
+// that dies in between costs another delivery: the answer has a subject of its own, under which nothing is stored
+// twice. A message that cannot be converted becomes a dead letter with the reason, once the worker's attempts have
 // failed.
 import { Durations, type Engine, type Outgoing, type Received, StoreFault } from './engine.js';
 import type { ConvertedMessage, MessageConverter } from './messages/message-converter.js';
@@ -17,15 +17,15 @@ import { MAX_SUBJECT_BYTES, type SubjectMap } from './subjects.js';
 export interface WorkerOptions {
   readonly maps: readonly SubjectMap[];
   readonly rules: ReadingRules;
-  /** Before the subjects of dead letters. */
+  /** Prefix of the subjects of dead letters. */
   readonly deadPrefix: string;
-  /** Conversions of a message before it is a dead letter. */
+  /** Attempts to convert a message before it becomes a dead letter. */
   readonly tries: number;
-  /** Messages and answers that are held at most; one message is always taken. */
+  /** Most bytes of messages and answers that are held; one message is always accepted. */
   readonly maxHeldBytes: number;
-  /** How often the bus is told that a message is still worked on. */
+  /** Interval of heartbeats to the bus for messages still being worked on. */
   readonly keepEveryMs: number;
-  /** Called with sentences for people; the same sentence comes again and again while its cause lasts. */
+  /** Called with sentences for people; a sentence is repeated while its cause lasts. */
   readonly say: (sentence: string) => void;
 }
 
@@ -41,7 +41,7 @@ export interface WorkerFigures {
   dead: number;
   heldMessages: number;
   heldBytes: number;
-  /** From the delivery of a message to the storage of its answer or dead letter. */
+  /** Time from the delivery of a message to the storage of its answer or dead letter. */
   readonly times: Durations;
 }
 
@@ -65,7 +65,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #store: PatientStore;
   readonly #stopped = new AbortController();
-  /** Called when a message is done with. */
+  /** Called when a message is finished. */
   #onDone: (() => void) | undefined;
 
   constructor(engine: Engine, converter: MessageConverter, options: WorkerOptions) {
@@ -80,13 +80,13 @@ export class Worker {
     });
   }
 
-  /** Tries to store an answer, a dead letter or a transaction of them that were not successful. */
+  /** Failed attempts to store an answer, a dead letter or a transaction of them. */
   get storeFaults(): number {
     return this.#store.faults + (this.#engine.storeFaults ?? 0);
   }
 
   /**
-   * Works until `stop`, then ends what is under way.
+   * Works until `stop`, then finishes messages under way.
    * @throws EngineFault
    */
   async run(): Promise<void> {
@@ -103,7 +103,7 @@ export class Worker {
     while (figures.heldMessages > 0) await this.#done();
   }
 
-  /** Takes no further message. Messages without a stored answer are given back after `graceMs`. */
+  /** Accepts no further message. Messages without a stored answer are returned to the bus after `graceMs`. */
   stop(graceMs: number): void {
     this.#engine.stop();
     setTimeout(() => this.#stopped.abort(), graceMs).unref();
@@ -149,7 +149,7 @@ export class Worker {
       const { answer, message } = made;
       hold(answer.bytes.length);
       const stored = await this.#store.store(message);
-      // A client may still send the bytes of a try that it has given up.
+      // A client may still send the bytes of an attempt that it has given up.
       if (stored === 'stored' || stored === 'already') answer.release?.();
       if (stored === undefined || stored === 'lost') received.giveBack(0);
       else if (stored instanceof StoreFault) await this.#bury(received, stored.message);
@@ -172,7 +172,7 @@ export class Worker {
     }
   }
 
-  /** The answer to a message and where it goes, or the reason why there is none; undefined where it must wait. */
+  /** The answer to a message and its subject, or the reason why there is none; undefined where it must wait. */
   async #make(
     received: Received,
   ): Promise<

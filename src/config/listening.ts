@@ -175,7 +175,7 @@ export const LISTENING = {
     variable: 'HEXCODES_ADMIN_NAMES',
     flag: '--admin-names',
     argument: '<names>',
-    help: 'names with public endings that the admin port is asked by, as metrics.example.com (none)',
+    help: 'public host names that requests to the admin port may name, as metrics.example.com (none)',
     read: readNames,
   },
   /** Path of a boundary index of the user's own; undefined: the shipped one. */

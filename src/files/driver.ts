@@ -1,5 +1,5 @@
-// The loop of a run: a pipeline reads inputs in batches and writes them, and the loop counts them. whole-rows.ts copies
-// whole rows of text, by-rows.ts fields.
+// The main loop of a conversion: a pipeline reads inputs in batches and writes them, and the loop counts their rows.
+// whole-rows.ts copies whole rows of text, by-rows.ts fields.
 
 import { looksSwapped, ROW_STATUSES, type RowStatus } from '../hexcodes/wire/job.js';
 import type { Input } from './disk/input.js';
@@ -11,14 +11,14 @@ export type Wanted = 'all' | 'ok' | 'failed';
 
 /** A failed row of a batch. */
 export interface Failure {
-  /** Its number in the batch, from 0. */
+  /** Row number in the batch, from 0. */
   readonly row: number;
   readonly status: RowStatus;
 }
 
 /** The fields of a failed row. */
 export interface Explained {
-  /** lat and lng as they were read, NaN where they are not numbers; absent where a row has no pair of them. */
+  /** lat and lng as read, NaN where they are not numbers; absent where a row has no pair of them. */
   readonly degrees?: readonly [lat: number, lng: number];
   /** The columns to blame, with their values. */
   fault(): string;
@@ -32,22 +32,22 @@ export interface Batch<F extends Failure = Failure> {
   readonly byStatus: ArrayLike<number>;
   /** Rows that are OK, by province. */
   readonly byAdmin: ArrayLike<number>;
-  /** Offset after these rows at which reading can resume, in bytes of the content; -1 where it cannot. */
+  /** Offset in the content, in bytes, from which a later run can resume after these rows; -1 where it cannot. */
   readonly endOffset: number;
-  /** In the order of the rows. */
+  /** Failed rows in the order of the rows. */
   failures(): Iterable<F>;
   explain(failure: F): Explained;
-  /** All rows, or those that are OK and then the others. */
+  /** Writes all rows, only the OK ones, or only the others. */
   write(wanted: Wanted): Promise<void>;
 }
 
-/** How far an input is converted. */
+/** How far an input has been converted. */
 export interface Reading {
   readonly input: Input;
   readonly inputNumber: number;
   /** Whether an earlier run has converted all of it. */
   readonly isDone: boolean;
-  /** Where an earlier run ended in the content; 0 where there was none. */
+  /** Offset in the content at which an earlier run ended; 0 if there was none. */
   readonly from: number;
   /** Rows converted so far. */
   rows: number;
@@ -56,13 +56,13 @@ export interface Reading {
 /** One way to read and write rows. */
 export interface Pipeline {
   /**
-   * The rows of an input from `from` on; none where it is done, but its header is checked.
+   * The rows of an input from `from` on. None where it is done, but its header is checked.
    * @throws CliFailure BAD_INPUT
    */
   batches(reading: Reading): AsyncGenerator<Batch>;
   /** Writes the end of the output, after the last row. */
   end?(): Promise<void>;
-  /** Called at the end of the run, also of one that failed. */
+  /** Called at the end of the run, even if it failed. */
   close?(): Promise<void> | void;
 }
 
@@ -110,7 +110,7 @@ function count(run: Run, batch: Batch, reading: Reading): void {
   for (let admin = 0; admin < byAdmin.length; admin++) tally.byAdmin[admin]! += byAdmin[admin]!;
 }
 
-/** Notes the first row of each reason, and counts positions that have a code with lat and lng exchanged. */
+/** Notes the first row of each reason, and counts positions that would have a code with lat and lng exchanged. */
 function noteFailures({ request, hexcodes, targets }: Run, batch: Batch, { input, rows }: Reading): void {
   const { tally } = targets;
   const { first, failed } = tally;
@@ -127,7 +127,7 @@ function noteFailures({ request, hexcodes, targets }: Run, batch: Batch, { input
     const explained = batch.explain(failure);
     if (!first.has(reason)) {
       first.set(reason, { file: input.name, row: rows + 1 + failure.row, fault: explained.fault() });
-      // Reasons are told in the order in which they were met.
+      // A Map keeps reasons in the order in which they first occurred.
       failed.set(reason, failed.get(reason) ?? 0);
     }
     if (isStop) throw stopped(first.get(reason)!, reason);

@@ -63,8 +63,8 @@ class Inputs {
   }
 
   static async of({ inputs, input, csv }: FilesRequest, { named }: Files): Promise<Inputs> {
-    const hasRests = named === null || FORMATS[named].isText;
-    const options = { ...input, hasRests, hasHeader: csv.hasHeader };
+    const hasFlushes = named === null || FORMATS[named].isText;
+    const options = { ...input, hasFlushes, hasHeader: csv.hasHeader };
     return new Inputs(inputs, options, await openInput(inputs[0] ?? '-', options));
   }
 

@@ -1,5 +1,5 @@
-// Members and columns that encode adds to its answers where a request asks for them: one table from which options,
-// parameters, flags, columns and schemas follow.
+// Members and columns that encode adds to its answers on request: one table from which options, parameters, flags,
+// columns and schemas follow.
 
 /** The extras that a request asks for, each by its name. */
 export interface ExtrasAsked {
@@ -12,11 +12,11 @@ export interface ExtrasAsked {
 export type ExtraName = keyof ExtrasAsked;
 
 interface Extra {
-  /** In `columns` of the kernel's writers. */
+  /** Bit in `columns` of the kernel's writers. */
   readonly bit: number;
   /** Columns of CSV, and members of JSON. */
   readonly columns: readonly string[];
-  /** The sentence about it in documents. */
+  /** Its sentence in the documents. */
   readonly does: string;
 }
 
@@ -33,7 +33,7 @@ export const EXTRAS: Readonly<Record<ExtraName, Extra>> = {
   },
 };
 
-/** In the order of their columns. */
+/** Names in the order of their columns. */
 export const EXTRA_NAMES = Object.keys(EXTRAS) as readonly ExtraName[];
 
 /** A value for each extra. */
@@ -59,12 +59,12 @@ export function onlyExtras(asked: ExtrasAsked): ExtrasAsked {
   );
 }
 
-/** The fault of a request for provinces that the boundary data lack, as the end of a sentence. */
+/** The fault of a request for provinces that the boundary data do not have, as the end of a sentence. */
 export const NO_FORMER =
   'cannot be answered: the boundary data of this service have no provinces from before July 2025';
 
 /**
- * Why an extra cannot be answered, for a fault of the parameter: the end of a sentence.
+ * Why an extra cannot be answered, as the fault of its parameter: the end of a sentence.
  * @param kernel of the boundary data
  */
 export function extraFault(

@@ -7,16 +7,16 @@ import { MINUS, POINT, ZERO } from "../chars";
 import { DIGIT_PAIRS, MIN_SCALE, multiplyHigh, SCALES } from "./powers";
 import { integerTen } from "./parse";
 
-// Prints the doubles of 8 <= x < 256, as nearly all coordinates here are, in exact 64-bit arithmetic. Such a double is
-// an integer and a fraction m × 2^-49. In units of the fifteenth decimal (x < 64) or the fourteenth, the reals that
-// read as x lie in an interval that is wider than one unit (1.4 at least) and narrower than ten (7.2 at most). So a
-// multiple of ten in it is the only one there, and the shortest decimal; where there is none, the nearest unit is.
+// Prints the doubles of 8 <= x < 256, as nearly all coordinates in Viet Nam are, in exact 64-bit arithmetic. A double
+// of this range is an integer plus a fraction m × 2^-49. In units of the fifteenth decimal (x < 64) or the
+// fourteenth, the interval of reals that read as x is wider than one unit (1.4 at least) and narrower than ten (7.2
+// at most). It holds at most one multiple of ten, which then is the shortest decimal; otherwise the nearest unit is.
 
 /** Biased exponent of 8, the least double printed here. */
 const MIN_EXPONENT: u32 = 1026;
-/** Exponents from there on. */
+/** Number of exponents, from MIN_EXPONENT on. */
 const EXPONENTS: u32 = 5;
-/** The first of them whose doubles have fourteen decimals. */
+/** First exponent whose doubles have fourteen decimals, counted from MIN_EXPONENT. */
 const FOURTEEN: u32 = 3;
 
 const FRACTION_BITS: u64 = 49;
@@ -29,7 +29,9 @@ const FIVE_9: u64 = 1953125;
 const FIVE_14: u64 = 6103515625;
 const FIVE_15: u64 = 30517578125;
 
-/** The integers 0 to 255 with a point after it, four bytes each; and how many of the four are used. */
+/**
+ * HEADS has the integers 0 to 255, each followed by a point, in four bytes; HEAD_BYTES how many of the four are used.
+ */
 const HEADS: usize = memory.data(256 * 4, 16);
 const HEAD_BYTES: usize = memory.data(256, 16);
 
@@ -46,7 +48,7 @@ for (let value: u32 = 0; value < 256; value++) {
   store<u8>(HEAD_BYTES + <usize>value, size);
 }
 
-/** Constants of the digits' vectors: V8 makes literals again at each use. */
+/** Vector constants lie in memory, because V8 builds vector literals again at each use. */
 const VECTORS: usize = memory.data<u32>([
   5243, 5243, 5243, 5243,
   6553599, 6553599, 6553599, 6553599,
@@ -91,7 +93,7 @@ function printUsual(bits: u64, out: usize): usize {
   return storeDecimals(six, nine, out);
 }
 
-/** A decimal of up to seven decimals in units of the last one. */
+/** Units of the seventh decimal in 1. */
 const SEVEN_DECIMALS: f64 = 10000000;
 /** 2^52. */
 const WHOLE: f64 = 4503599627370496;

@@ -37,13 +37,15 @@ const AT_BASE: usize = 12;
 const AT_MASK: usize = 16;
 const ROW_PART_BYTES: u32 = 17;
 
-/** Roles. RAW keeps the quotes of texts; numbers and booleans lie among the host's numbers where these are kept. */
+/**
+ * Roles. RAW keeps the quotes of texts. Where the host keeps numbers, numbers and booleans lie among them (`base`).
+ */
 const RAW: u32 = 1;
 const DOUBLE: u32 = 2;
 const LONG: u32 = 3;
 const BOOLEAN: u32 = 4;
 
-/** Kinds of values. An ODD number is not written as printing it gives. */
+/** Kinds of values. An ODD number is one whose text differs from its printed value. */
 const TEXT: u32 = 1;
 const ESCAPED: u32 = 2;
 const INTEGER: u32 = 4;
@@ -54,20 +56,20 @@ const NULL: u32 = 64;
 /** Lists and objects. */
 const NESTED: u32 = 128;
 
-/** Printed numbers below it have an exponent. */
+/** Numbers below it are printed with an exponent. */
 const MIN_PLAIN: f64 = 1e-6;
-/** Shapes of numbers without a point are their bytes. */
+/** Shapes up to it belong to integers and are their lengths. */
 const MAX_SHAPE_OF_INTEGER: u32 = 15;
 const MAX_SAFE: f64 = 9007199254740991;
 /** A number of fewer bytes has at most fifteen digits. */
 const MAX_USUAL_BYTES: usize = 16;
-/** Columns that are tried for the members of a line; one in another order costs the square of its members. */
+/** Most comparisons of names in a line: a line in another order than the columns costs the square of its members. */
 const MAX_TRIES: u32 = 1024;
 
 /** Where the last scan stopped. */
 export let membersEnd: usize = 0;
 
-/** The scan that is under way. */
+/** Arguments of the current scan. */
 let columnCount: u32 = 0;
 let rowLimit: u32 = 0;
 let textOrigin: usize = 0;
@@ -124,7 +126,7 @@ function areaOf(column: u32): usize {
   return TEXT_OUT + <usize>(column * ROW_PART_BYTES * rowLimit);
 }
 
-/** Returns the line end; 0 for a line that is left. */
+/** Returns the line end; 0 for a line that is left to the host. */
 function readLine(at: usize, index: u32): usize {
   let p = afterSpace(at);
   if (load<u8>(p) != OPEN_BRACE) return 0;
@@ -133,7 +135,7 @@ function readLine(at: usize, index: u32): usize {
   let tries = MAX_TRIES;
   let column: u32 = 0;
   while (true) {
-    // Members come in the order of the columns, mostly; some are left out.
+    // Members mostly come in the order of the columns; some are missing.
     let record = MEMBERS + COLUMN_BYTES * <usize>column;
     if (column >= columnCount || !isNamed(record, p)) {
       for (let left = columnCount; ; left--) {
@@ -173,12 +175,15 @@ export function isNamed(record: usize, p: usize): bool {
   return true;
 }
 
-/** Notes the value at `p` and returns the address after it; 0 for a value that is left, or a member's second. */
+/**
+ * Reads the value at `p` and returns the address after it; 0 if the line is left to the host, or has the member
+ * twice.
+ */
 // @ts-ignore: decorator
 @inline
 function readValue(p: usize, record: usize, area: usize, index: u32): usize {
   const kindAt = area + <usize>(16 * rowLimit + index);
-  // The last one counts of two members of one name.
+  // JSON takes the last of two members with one name, so the host reads this line.
   if (load<u8>(kindAt)) return 0;
   const first: u32 = load<u8>(p);
   const role: u32 = load<u8>(record, AT_ROLE);
@@ -195,7 +200,7 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
     if (shape && (<u32>load<u8>(end) | LOWER_CASE) != LOWER_E) {
       kind = shape <= MAX_SHAPE_OF_INTEGER ? INTEGER : FRACTION;
       if (!kindsOnly) {
-        // Two exact numbers: the division alone rounds.
+        // Both numbers are exact, so only the division rounds.
         value = <f64>digitsAsInteger(digits, shape) / shapeDivisor(shape);
         isPlain =
           kind == INTEGER ? value != 0 || digits == p : load<u8>(end - 1) != ZERO && value >= MIN_PLAIN;
@@ -208,7 +213,7 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
       kind = INTEGER;
       if (!numberIsWhole) {
         kind = FRACTION;
-        // A long fraction that rounds to an integer may be inferred as one.
+        // A fraction of many digits that rounds to an integer would be inferred as an integer.
         if (end - p > MAX_USUAL_BYTES && floor(value) == value) return 0;
       } else if (abs(value) > MAX_SAFE) return 0;
       isPlain = numberIsPlain;
@@ -281,7 +286,7 @@ function readValue(p: usize, record: usize, area: usize, index: u32): usize {
   return after;
 }
 
-/** Clears what was noted of a line that is left. */
+/** Clears what was stored for a line that is left to the host. */
 function forget(index: u32): void {
   for (let c: u32 = 0; c < columnCount; c++) {
     const area = areaOf(c);
@@ -296,7 +301,7 @@ function noteKinds(column: u32, rows: u32): void {
   const empty = i8x16.splat(<i8>NULL);
   let met = i64x2.splat(0);
   let without: u32 = 0;
-  // The area ends with whole vectors, of which the bytes after the last row are 0.
+  // The area ends with whole vectors, in which the bytes after the last row are 0.
   for (let row: u32 = 0; row < rows; row += 16) {
     const vector = v128.load(kinds + <usize>row);
     met = v128.or(met, vector);

@@ -1,5 +1,5 @@
-// How Kafka's brokers are reached: the client, which is a package that the command can do without, its options by the
-// settings, and the faults that waiting does not mend.
+// The connection to Kafka's brokers: the client, an optional package, its options by the settings, and the faults
+// that do not pass by waiting.
 
 import { isIP } from 'node:net';
 import * as zlib from 'node:zlib';
@@ -8,25 +8,26 @@ import { isHostAndPort } from '../../config/setting.js';
 import type { BusSettings } from '../bus.js';
 import { EngineFault } from '../engine.js';
 
-// Decompression of the batches of producers. The client, which is the last one for Node 20, reads Snappy as one block,
-// whereas the producers of Java write a stream of blocks (github.com/platformatic/kafka/issues/282), and bounds
-// nothing.
+// Decompression of the batches of producers. The client, the last version for Node 20, reads Snappy as one block,
+// whereas Java producers write a stream of blocks (github.com/platformatic/kafka/issues/282), and limits no size.
 
 type Decompress = (packed: Buffer) => Buffer;
 
-/** A batch takes 1 MiB in a broker unless told otherwise. */
+/** Brokers accept a batch of 1 MiB by default. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
-/** Begins a stream of Snappy blocks, with two numbers of 4 bytes for its versions after it. */
+/** Magic bytes of a stream of Snappy blocks; two version numbers of 4 bytes follow. */
 const SNAPPY_STREAM = Buffer.from('\x82SNAPPY\0', 'latin1');
 const SNAPPY_HEAD_BYTES = 16;
 
-/** Node 20 has no Zstandard, and its types know none. */
+/** Node 20 has no Zstandard, and its types do not declare it. */
 const unzstd = (zlib as unknown as { zstdDecompressSync?: typeof zlib.gunzipSync }).zstdDecompressSync;
 const bounds = { maxOutputLength: MAX_BATCH_BYTES };
 
 let isSet = false;
 
-/** Sets decompressors of its own in the client. They throw an EngineFault, as no later try reads such a batch. */
+/**
+ * Sets bounded decompressors in the client. They throw an EngineFault, because no later attempt can read the batch.
+ */
 function setDecompression({
   compressionsAlgorithms: { gzip, snappy, lz4, zstd },
 }: typeof import('@platformatic/kafka')): void {
@@ -54,7 +55,7 @@ function setDecompression({
   });
 }
 
-/** One block, or a stream of blocks, each after its length. */
+/** Unpacks one block, or a stream of blocks, each preceded by its length. */
 function unsnappy(packed: Buffer, decompress: Decompress): Buffer {
   if (!packed.subarray(0, SNAPPY_STREAM.length).equals(SNAPPY_STREAM)) {
     if (sizeOfBlock(packed) > MAX_BATCH_BYTES) throw tooLarge();
@@ -74,7 +75,7 @@ function unsnappy(packed: Buffer, decompress: Decompress): Buffer {
   return Buffer.concat(blocks);
 }
 
-/** The length of its content, with which a block of Snappy begins, 7 bits a byte. */
+/** The length of the content, a varint at the start of a Snappy block. */
 function sizeOfBlock(block: Buffer): number {
   let size = 0;
   for (let i = 0; i < 5; i++) {
@@ -104,7 +105,7 @@ interface KafkaAddress {
 const CLIENT = '@platformatic/kafka';
 const CLIENT_VERSION = '1.35.0';
 const DEFAULT_PORT = 9092;
-/** Limit of a request, and of a transaction before the brokers give it up. */
+/** Timeout of a request, and of a transaction, after which the brokers abort it. */
 export const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5000;
 const MAX_RETRY_DELAY_MS = 250;
@@ -130,7 +131,7 @@ export function readKafkaAddress(text: string): KafkaAddress {
 
 const hostOf = (broker: string): string => broker.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 
-/** @throws EngineFault with the line that installs it, where it is not there */
+/** @throws EngineFault with the line that installs the client, if it is missing */
 export async function loadClient(): Promise<Client> {
   try {
     const client = await import('@platformatic/kafka');
@@ -149,7 +150,7 @@ export async function loadClient(): Promise<Client> {
   }
 }
 
-/** @throws EngineFault for settings that do not go together */
+/** @throws EngineFault for settings that contradict one another */
 export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddress): BaseOptions {
   const { kafkaSasl, natsTlsCa: ca, natsTlsCert: cert, natsTlsKey: key } = settings;
   const user = settings.kafkaUser ?? settings.natsUser;
@@ -167,9 +168,9 @@ export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddres
     bootstrapBrokers: [...brokers],
     timeout: TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // Short, as a transaction that begins right after another meets its markers.
+    // Short, because a transaction that begins right after another meets its markers.
     retryDelay: (_client, _operation, attempt) => Math.min(MAX_RETRY_DELAY_MS, 10 * attempt),
-    // An address is not a name that a server could be asked for.
+    // An IP address is not a server name for TLS.
     ...(hasTls ? { tls, tlsServerName: !brokers.some((broker) => isIP(hostOf(broker)) !== 0) } : {}),
     ...(user === undefined
       ? {}
@@ -177,7 +178,7 @@ export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddres
   };
 }
 
-/** Errors by which brokers refuse what is asked of them, and the remedy of each. */
+/** Errors by which brokers reject a request, each with its remedy. */
 const REFUSALS: Readonly<Record<string, string>> = {
   TOPIC_AUTHORIZATION_FAILED: 'may not read or write a topic',
   GROUP_AUTHORIZATION_FAILED: 'may not use the consumer group',
@@ -186,7 +187,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   INVALID_TRANSACTION_TIMEOUT: 'may not hold a transaction for 10 s (transaction.max.timeout.ms)',
 };
 
-/** Every error of a chain and of what it gathers. */
+/** All errors of a chain of causes and of aggregates. */
 function* errorsIn(error: unknown): Generator<Error & { readonly apiId?: string; readonly code?: string }> {
   if (!(error instanceof Error)) return;
   for (const each of (error as { errors?: unknown[] }).errors ?? []) yield* errorsIn(each);
@@ -204,7 +205,7 @@ export function causeOf(error: unknown): string {
   return 'unknown';
 }
 
-/** A fault that waiting does not mend; undefined for all others. */
+/** A fault that does not pass by waiting; undefined for all others. */
 export function lastingFault(error: unknown, where: string): EngineFault | undefined {
   for (const each of errorsIn(error)) {
     if (each instanceof EngineFault)
@@ -238,7 +239,7 @@ export class MissingTopic extends Error {
   }
 }
 
-/** @throws MissingTopic; of several topics the client names another than the one that is missing */
+/** @throws MissingTopic. If there are several topics, the client may name one that is not missing. */
 export async function metadataOf(admin: Admin, topics: readonly string[]): Promise<ClusterMetadata> {
   try {
     return await admin.metadata({ topics: [...topics], forceUpdate: true });
@@ -252,10 +253,10 @@ export async function metadataOf(admin: Admin, topics: readonly string[]): Promi
   }
 }
 
-/** Bytes of a batch of records that brokers take unless told otherwise. */
+/** Default limit of brokers for a batch of records, in bytes. */
 export const DEFAULT_BATCH_BYTES = 1_048_588;
 
-/** The most bytes of a batch that all these topics take. */
+/** Bytes of the largest batch that all these topics accept. */
 export async function maxBatchBytes(
   client: Client,
   admin: Admin,
@@ -269,7 +270,7 @@ export async function maxBatchBytes(
         configurationKeys: ['max.message.bytes'],
       })),
     })
-    // A user may be allowed to write and not to look.
+    // A user may be allowed to write but not to describe topics.
     .catch(() => []);
   const sizes = described.flatMap(({ configs }) => configs.map(({ value }) => Number(value)));
   return Math.min(DEFAULT_BATCH_BYTES * 64, ...(sizes.length === 0 ? [DEFAULT_BATCH_BYTES] : sizes));

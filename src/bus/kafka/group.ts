@@ -1,6 +1,6 @@
-// A member of a consumer group that stores what it makes of messages and how far it has come in one transaction: both
-// are there, or neither is. Messages between two rebalances are a session; when one ends, whatever is not stored is
-// forgotten here and read again from the offsets that are, by this member or another.
+// A member of a consumer group that stores its answers and its offsets in one transaction. Messages between two
+// rebalances are a session; when it ends, everything not stored is dropped here and read again from the stored
+// offsets, by this member or another.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   Admin,
@@ -37,10 +37,10 @@ import {
 export interface GroupOptions {
   readonly client: Client;
   readonly connecting: BaseOptions;
-  /** Names the brokers in sentences. */
+  /** Name of the brokers in messages. */
   readonly where: string;
   readonly group: string;
-  /** Name of this member that stays the same when it starts again; undefined: another one each time. */
+  /** Name of this member that stays the same across restarts; undefined: a new one at each start. */
   readonly instance: string | undefined;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -48,23 +48,23 @@ export interface GroupOptions {
   readonly say: (sentence: string) => void;
   /** Takes a record, which waits in a span of its partition until it is stored. */
   readonly take: (record: FetchedRecord, partition: Partition) => void;
-  /** Called when all spans of a session are forgotten. */
+  /** Called when all spans of a session are dropped. */
   readonly onLost: () => void;
 }
 
 export interface GroupFigures {
-  /** Messages that are in the partitions of this member and not stored. */
+  /** Messages in the partitions of this member that are not stored. */
   pending: number;
-  /** Messages among `pending` that were read. */
+  /** Messages of `pending` that were read. */
   underWay: number;
   /** Partitions of this member. */
   partitions: number;
   rebalances: number;
 }
 
-/** A transaction that was not committed, or of which nobody knows. */
+/** A transaction that was not committed, or whose outcome is unknown. */
 class TransactionFault extends Error {
-  /** The group has another generation by now: nothing is wrong. */
+  /** Whether the group merely has another generation by now. */
   readonly isByRebalance: boolean;
 
   constructor(override readonly cause: unknown) {
@@ -89,23 +89,23 @@ interface Session {
   readonly partitions: readonly (Partition & { next: bigint; high: bigint })[];
   readonly metadata: ClusterMetadata;
   readonly joined: Joined;
-  /** Ends it; the reason is an error, or undefined after a rebalance. */
+  /** Ends the session; the reason is an error, or undefined after a rebalance. */
   readonly over: AbortController;
 }
 
-/** Silence after which a member has left; brokers take 6 s and more. */
+/** Silence after which the brokers drop a member; they accept 6 s and more. */
 const SESSION_TIMEOUT_MS = 10_000;
 const HEARTBEAT_MS = 2000;
-/** An idle fetch ends, so that a rebalance is noticed. */
+/** Longest wait of an idle fetch, so that a rebalance is noticed. */
 const FETCH_WAIT_MS = 500;
 const MAX_FETCH_BYTES = 8 * 1024 * 1024;
 const PARTITION_FETCH_BYTES = 1024 * 1024;
-/** Spare bytes of a batch of records, besides the values: headers are counted roughly. */
+/** Bytes reserved in a batch of records besides the values: headers are estimated. */
 const BATCH_SPARE_BYTES = 16 * 1024;
 const UNSTABLE_PAUSE_MS = 100;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5000;
-/** Longest beginning of a session: a rebalance, and the end of the transaction that a dead member left open. */
+/** Longest start of a session: a rebalance, and the end of the transaction that a dead member left open. */
 const BEGIN_MS = 60_000;
 /** Longest absence of a topic, while brokers start. */
 const GONE_MS = 15_000;
@@ -113,7 +113,7 @@ const READ_COMMITTED = 1;
 
 export class KafkaGroup {
   readonly figures: GroupFigures = { pending: 0, underWay: 0, partitions: 0, rebalances: 0 };
-  /** Bytes that one output may have at most; known once it runs. */
+  /** Most bytes of one output; known once the producer runs. */
   maxOutputBytes = DEFAULT_BATCH_BYTES - BATCH_SPARE_BYTES;
   readonly #options: GroupOptions;
   readonly #transactionalId: string;
@@ -121,17 +121,17 @@ export class KafkaGroup {
   readonly #given = new AbortController();
   readonly #transactionSize = new TransactionSize(TIMEOUT_MS / 2);
   #heldBytes = 0;
-  /** Bytes of messages on their way for each byte that they take here, as of the last fetch; at first a guess. */
+  /** Bytes of messages on the network for each byte in memory, as of the last fetch; at first a guess. */
   #fetchedShare = 1 / 8;
   #consumer: Consumer<Buffer, Buffer, Buffer, Buffer> | undefined;
   #producer: Producer<Buffer, Buffer, Buffer, Buffer> | undefined;
   #admin: Admin | undefined;
   #pool: ConnectionPool | undefined;
   #session: Session | undefined;
-  /** Generation whose partitions this member knows; the client names the next one before it knows them. */
+  /** Generation whose partitions this member knows; the client reports the next one before it knows them. */
   #joined: Joined | undefined;
   #goneSinceMs: number | undefined;
-  /** Transactions that failed, but for those that a rebalance ended. */
+  /** Failed transactions, except those that a rebalance ended. */
   transactionFaults = 0;
   /** Called when a span is ready or has ended. */
   #wakes: (() => void)[] = [];
@@ -143,7 +143,7 @@ export class KafkaGroup {
   }
 
   /**
-   * Works until `stop`. It goes on through outages of the brokers.
+   * Works until `stop`, through outages of the brokers.
    * @throws EngineFault where it cannot go on
    */
   async run(): Promise<void> {
@@ -155,7 +155,7 @@ export class KafkaGroup {
         try {
           const session = await this.#begun();
           this.#session = session;
-          // Joined again meanwhile.
+          // The member joined again meanwhile.
           if (this.#joined !== session.joined) session.over.abort();
           this.#goneSinceMs = undefined;
           await this.#work(session);
@@ -169,7 +169,7 @@ export class KafkaGroup {
               `${where}: ${isTransaction ? error.message : causeOf(error)}; it is tried again, nothing is lost`,
             );
           if (performance.now() - startedMs > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
-          // A member that leaves makes the others begin again, and their transactions fail in turn.
+          // A leaving member makes the others rebalance, and their transactions fail in turn.
           if (!isTransaction) await this.#closeClients();
           await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal: this.#stopping.signal }).catch(
             () => {},
@@ -185,7 +185,7 @@ export class KafkaGroup {
     }
   }
 
-  /** Reads nothing more; what is worked on is stored within `graceMs`, else read again by another member. */
+  /** Stops reading; messages under way are stored within `graceMs`, otherwise read again by another member. */
   stop(graceMs: number): void {
     this.#stopping.abort();
     this.wake();
@@ -200,18 +200,18 @@ export class KafkaGroup {
     return this.#stopping.signal.aborted;
   }
 
-  /** Call it when spans have become ready, or were removed. */
+  /** To be called when spans have become ready or were removed. */
   wake(): void {
     for (const wake of this.#wakes.splice(0)) wake();
   }
 
-  /** Ends the session: what is not stored is read again. */
+  /** Ends the session: everything not stored is read again. */
   restart(): void {
     this.#session?.over.abort();
     this.wake();
   }
 
-  /** Joins again where messages have more partitions by now: nobody tells a group of them. */
+  /** Joins again where topics have more partitions by now: the brokers do not tell the group. */
   seePartitions(topics: ClusterMetadata['topics']): void {
     const session = this.#session;
     const known = session?.metadata.topics;
@@ -267,7 +267,7 @@ export class KafkaGroup {
         this.figures.rebalances++;
         this.restart();
       });
-      // The client tells of some faults by this event alone.
+      // The client reports some faults by this event alone.
       consumer.on(
         'error' as never,
         ((error: Error) => {
@@ -281,7 +281,7 @@ export class KafkaGroup {
     return { consumer: this.#consumer, admin: this.#admin };
   }
 
-  /** A producer that has shut out the one of before, whose open transaction is given up. */
+  /** Opens a producer that fences the previous one, whose open transaction is aborted. */
   async #openProducer(): Promise<Producer<Buffer, Buffer, Buffer, Buffer>> {
     if (this.#producer !== undefined) return this.#producer;
     const { client, connecting } = this.#options;
@@ -316,9 +316,7 @@ export class KafkaGroup {
     await Promise.race([done, sleep(SESSION_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /**
-   * A session, or an error once BEGIN_MS or the grace of `stop` is over: a call of the client may never end.
-   */
+  /** Begins a session; rejects after BEGIN_MS or the grace of `stop`, because a call of the client may never end. */
   #begun(): Promise<Session> {
     const ended = new AbortController();
     const late = new Promise<never>((_, reject) => {
@@ -330,7 +328,7 @@ export class KafkaGroup {
     return Promise.race([this.#openSession(), late]).finally(() => ended.abort());
   }
 
-  /** Joins the group where it is not a member, and finds where its partitions are to be read from. */
+  /** Joins the group if needed, and finds the offsets from which its partitions are read. */
   async #openSession(): Promise<Session> {
     const { inputs, outputs } = this.#options;
     const { consumer, admin } = this.#clients();
@@ -368,7 +366,7 @@ export class KafkaGroup {
     return { partitions, metadata, joined, over: new AbortController() };
   }
 
-  /** Offsets of the group after all transactions: one of a member that died may still be open. */
+  /** Offsets of the group after all transactions: one of a dead member may still be open. */
   async #stableOffsets(admin: Admin, topics: { name: string; partitionIndexes: number[] }[]) {
     const joined = this.#joined;
     for (;;) {
@@ -420,10 +418,10 @@ export class KafkaGroup {
     if (broker === undefined) throw new Error(`partitions of ${own[0]?.topic} have no leader`);
     this.#pool ??= new client.ConnectionPool('hexcodes', connecting);
     const pool = this.#pool;
-    // In the order in which they were served: a broker fills its answer from the first.
+    // Least recently served partitions come first: a broker fills its answer from the first.
     let order = own;
     while (!over.signal.aborted && !this.#isStopping) {
-      // The transaction under way and the next one; a worker that dies loses no other reads.
+      // Holds the current transaction and the next; a worker that dies has read nothing beyond them in vain.
       const most = Math.min(maxHeldBytes / 2, 2 * this.#transactionSize.bytes);
       const freeBytes = most - this.#heldBytes;
       if (freeBytes < most / 4) {
@@ -450,7 +448,7 @@ export class KafkaGroup {
       const answer = await client.fetchV13.api
         .async(connection, FETCH_WAIT_MS, 1, maxBytes, READ_COMMITTED, 0, 0, topics, [], '')
         .catch((error: unknown) => {
-          // Messages were dropped while they waited: the next session begins with those that are left.
+          // Retention dropped messages while they waited: the next session begins with the remaining ones.
           if (hasCode(error, 'OFFSET_OUT_OF_RANGE')) return undefined;
           throw error;
         });
@@ -486,7 +484,7 @@ export class KafkaGroup {
     }
   }
 
-  /** Counts what a span holds beyond what it held when it was made. */
+  /** Counts what a span holds beyond its size when it was made. */
   hold(span: Span, sizeBytes: number): void {
     span.heldBytes += sizeBytes;
     this.#heldBytes += sizeBytes;
@@ -501,7 +499,7 @@ export class KafkaGroup {
     }
   }
 
-  /** Stores spans that are ready, from the first of each partition, in one transaction after the other. */
+  /** Stores ready spans, from the first of each partition, in one transaction after another. */
   async #store(session: Session): Promise<void> {
     const { over, partitions } = session;
     for (;;) {
@@ -536,7 +534,7 @@ export class KafkaGroup {
       const sendingMs = performance.now();
       for (const messages of batchesOf(ready, this.maxOutputBytes)) await transaction.send({ messages });
       const sendMs = performance.now() - sendingMs;
-      // One at a time: the client answers calls under way at once with the outcome of the first.
+      // Calls are made one at a time: the client answers concurrent calls with the outcome of the first.
       for (const { partition, spans } of ready)
         await transaction.addOffset({
           topic: partition.topic,
@@ -547,7 +545,7 @@ export class KafkaGroup {
       await transaction.commit();
       this.#transactionSize.committed(sizeBytes, performance.now() - startedMs, sendMs);
     } catch (error) {
-      // Whether it was committed is not known: the offsets say so, once a new producer has shut this one out.
+      // Whether it was committed is unknown: the offsets tell once a new producer has fenced this one.
       this.#producer = undefined;
       void Promise.resolve(producer.close(true)).catch(() => {});
       const fault = new TransactionFault(error);

@@ -44,28 +44,28 @@ import {
   sizeOf,
 } from './spans.js';
 
-// The engine on Kafka: messages of partitions that a consumer group hands out, and answers that are stored in one
+// The engine on Kafka: messages of the partitions that a consumer group assigns, and answers that are stored in one
 // transaction with the offsets of the group.
 
 interface KafkaEngineOptions extends Omit<GroupOptions, 'take' | 'onLost' | 'outputs'> {
-  /** Topics of answers by those of their messages. */
+  /** Topics of answers, by the topics of their messages. */
   readonly answers: ReadonlyMap<string, string>;
   readonly dead: string;
-  /** Partitions of each topic that is written. */
+  /** Number of partitions of each output topic. */
   readonly partitions: ReadonlyMap<string, number>;
 }
 
-/** Carries the producer's own id of a message, and in answers that of the message. */
+/** Header of the producer's id of a message; an answer has it from its message. */
 export const ID_HEADER = 'Hexcodes-Id';
-/** Headers that this program gives a meaning; all others pass as they are. */
+/** Headers that this program interprets; all others pass unchanged. */
 const OWN_HEADER = /^hexcodes-/i;
 const STOP_MS = 10_000;
 
-/** A message as `store` must know it again. */
+/** Handle of a message, as `store` needs it. */
 interface Handle {
   readonly record: FetchedRecord;
   readonly span: Span;
-  /** Called once it is stored, or known to be read again. */
+  /** Called once the message is stored, or known to be read again. */
   onEnd: ((how: 'stored' | 'lost') => void) | undefined;
   isOver: boolean;
 }
@@ -79,9 +79,9 @@ class KafkaEngine implements Engine {
   #wake: (() => void) | undefined;
   #fault: Error | undefined;
   #isStopped = false;
-  /** Ended when everything is closed. */
+  /** Resolves when everything is closed. */
   #running: Promise<void> | undefined;
-  /** Offsets after the last message that was handed out, by partition. */
+  /** Offsets after the last delivered message, by partition. */
   readonly #seen = new Map<string, bigint>();
 
   constructor(options: KafkaEngineOptions) {
@@ -103,7 +103,7 @@ class KafkaEngine implements Engine {
     return this.#group.transactionFaults;
   }
 
-  /** Messages of the partitions of this member. */
+  /** Counts of messages in the partitions of this member. */
   get look(): { readonly waiting: number; readonly underWay: number } {
     const { pending, underWay } = this.#group.figures;
     return { waiting: pending - underWay, underWay };
@@ -134,7 +134,7 @@ class KafkaEngine implements Engine {
     this.#wake?.();
   }
 
-  /** Resolves when what was worked on is stored and the member has left its group. */
+  /** Resolves when messages under way are stored and the member has left its group. */
   async close(): Promise<void> {
     this.stop();
     await this.#running;
@@ -186,7 +186,7 @@ class KafkaEngine implements Engine {
       accept: () => {},
       giveBack: (delayMs) => {
         if (handle.isOver) return;
-        // Messages after it cannot be stored before it, so that all are read again.
+        // Later messages cannot be stored before it, so all of them are read again.
         if (this.#isStopped) {
           const at = partition.spans.indexOf(handle.span);
           for (const span of at < 0 ? [] : partition.spans.splice(at)) span.end('lost');
@@ -208,7 +208,8 @@ class KafkaEngine implements Engine {
     const own = [...headers].filter(([name]) => OWN_HEADER.test(name) && name !== ID_HEADER);
     const output: Output = {
       topic,
-      // The partition of the message: messages of a key keep their order where both topics have as many partitions.
+      // The partition of the message: messages with one key keep their order if both topics have the same number of
+      // partitions.
       partition: record.partition % (this.#options.partitions.get(topic) ?? 1),
       ...(record.key === null ? {} : { key: record.key }),
       value: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -234,7 +235,7 @@ class KafkaEngine implements Engine {
   }
 }
 
-/** @throws EngineFault for maps that topics cannot have */
+/** @throws EngineFault for maps that are not valid for topics */
 export function answersOf(
   maps: readonly { readonly from: readonly string[]; readonly to: readonly string[] }[],
 ) {
@@ -299,7 +300,10 @@ export class KafkaBus implements Bus {
     this.#waiting = waiting;
   }
 
-  /** Topics by their names. @throws EngineFault where one is missing, or may not be seen */
+  /**
+   * Topics by name.
+   * @throws EngineFault where one is missing or not visible to the user
+   */
   async #topics(names: readonly string[]): Promise<ClusterMetadata['topics']> {
     try {
       return (await metadataOf(this.#admin, names)).topics;

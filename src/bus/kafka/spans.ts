@@ -1,8 +1,9 @@
-// Answers to consecutive messages of a partition until they are stored: which are ready, and in which batches they go.
+// Spans: answers to consecutive messages of a partition that are not stored yet; which spans are ready, and how they
+// are batched.
 import type { fetchV13, MessageToProduce } from '@platformatic/kafka';
 
-// Records of a fetched partition, without those of transactions that were aborted: the client leaves them in where the
-// mark of the end is not in the same answer.
+// Records of a fetched partition, without those of aborted transactions: the client keeps them where the abort marker
+// is not in the same answer.
 
 type FetchResponsePartition = fetchV13.FetchResponsePartition;
 
@@ -17,12 +18,12 @@ export interface FetchedRecord {
 
 const IS_TRANSACTIONAL = 0x10;
 const IS_CONTROL = 0x20;
-/** Type of a control record, after two bytes of version in its key. */
+/** Type of an abort marker, after two bytes of version in the key of a control record. */
 const ABORT = 0;
 
 /**
- * @param from first offset that was requested: a broker sends whole batches, which may begin earlier
- * @returns the records, and the offset after the last one, with or without a record
+ * @param from first requested offset: a broker sends whole batches, which may begin earlier
+ * @returns the records, and the offset after the last one, even if it is not a record
  */
 export function recordsOf(
   topic: string,
@@ -55,7 +56,7 @@ export type Output = MessageToProduce<Buffer, Buffer, Buffer, Buffer>;
 /** Consecutive messages of a partition whose outputs are stored together. */
 export interface Span {
   readonly lastOffset: bigint;
-  /** Bytes of its messages and outputs, as far as they are known. */
+  /** Bytes of its messages and outputs known so far. */
   heldBytes: number;
   /** undefined while it is worked on. */
   outputs: readonly Output[] | undefined;
@@ -66,16 +67,16 @@ export interface Span {
 export interface Partition {
   readonly topic: string;
   readonly partition: number;
-  /** In the order of their messages; they are stored from the first. */
+  /** In the order of their messages; the first is stored first. */
   spans: Span[];
 }
 
-/** Memory of a message in addition to its bytes. */
+/** Memory of a message beyond its bytes. */
 export const MESSAGE_BYTES = 1024;
 const FIRST_TRANSACTION_BYTES = 256 * 1024;
 const MIN_TRANSACTION_BYTES = 16 * 1024;
 const MAX_TRANSACTION_BYTES = 8 * 1024 * 1024;
-/** Offsets and headers cost brokers time, too, however small messages are. */
+/** Limit for small messages: brokers spend time on offsets and headers, too. */
 const MAX_TRANSACTION_MESSAGES = 10_000;
 
 export const sizeOf = ({ key, value, headers }: Output): number => {
@@ -91,15 +92,15 @@ export interface Ready {
   readonly spans: readonly Span[];
 }
 
-/** A transaction that takes no longer than this costs too little to grow more slowly. */
+/** Transactions shorter than this may grow faster. */
 const SHORT_MS = 250;
-/** A transaction longer than this multiple of its fixed cost gains nothing, and a failure loses all of it. */
+/** A transaction longer than this multiple of its fixed cost is not more efficient, but a failure loses all of it. */
 const WORTHWHILE = 2;
 
 /**
- * Bytes of the next transaction: as many as the brokers are known to commit within a target time, and no more than make
- * its fixed cost small. A backlog is stored in many transactions, so that each is committed long before the brokers
- * give it up, and a worker that dies loses few reads.
+ * Bytes of the next transaction: as many as the brokers are known to commit within a target time, and no more than
+ * needed to make its fixed cost small. A backlog is stored in many transactions, so that each is committed long
+ * before the brokers abort it, and a worker that dies has read little in vain.
  */
 export class TransactionSize {
   bytes = FIRST_TRANSACTION_BYTES;
@@ -107,17 +108,20 @@ export class TransactionSize {
   /** @param targetMs time that a transaction may take */
   constructor(private readonly targetMs: number) {}
 
-  /** A transaction of `sizeBytes` was committed after `ms`, of which `sendMs` went into sending its answers. */
+  /**
+   * Notes that a transaction of `sizeBytes` was committed after `ms`, of which `sendMs` was spent sending its
+   * answers.
+   */
   committed(sizeBytes: number, ms: number, sendMs: number): void {
-    // Both queue behind others on a busy link, so that a small transaction grows there, too.
+    // Both times include queueing on a busy link, so that a small transaction grows there, too.
     const worthwhileMs = Math.max(SHORT_MS, WORTHWHILE * (ms - sendMs));
     if (ms > this.targetMs) this.#set((sizeBytes * this.targetMs) / ms);
-    // A small transaction says nothing of a large one.
+    // A small transaction does not predict a large one.
     else if (sizeBytes >= this.bytes / 2 && sendMs < worthwhileMs && ms < this.targetMs / 2)
       this.#set(2 * this.bytes);
   }
 
-  /** A transaction was not committed. */
+  /** Notes a transaction that was not committed. */
   failed(): void {
     this.#set(this.bytes / 4);
   }
@@ -128,8 +132,8 @@ export class TransactionSize {
 }
 
 /**
- * Spans from the first of each partition, one from each in turn, until the bytes or the messages of a transaction are
- * reached; at least one.
+ * Spans from the start of each partition, one partition after another, up to the bytes or the messages of a
+ * transaction; at least one.
  */
 export function readySpans(
   partitions: readonly Partition[],
@@ -156,7 +160,9 @@ export function readySpans(
   );
 }
 
-/** The client makes one batch of all messages of a partition that it sends at once, and brokers bound a batch. */
+/**
+ * The client makes one batch of all messages of a partition sent in one call, and brokers limit the size of a batch.
+ */
 export function* batchesOf(ready: readonly Ready[], maxBytes: number): Generator<Output[]> {
   const byPartition = new Map<string, { batches: Output[][]; lastBytes: number }>();
   for (const { spans } of ready)

@@ -1,5 +1,5 @@
-// Messages in Avro as producers with a schema registry send them: a zero byte, the number of the schema, the value.
-// Messages are read as the JSON of their values. The package avsc decodes them; the command can do without it.
+// Messages in Avro as producers with a schema registry send them: a zero byte, the schema id, the value. Messages are
+// read as the JSON of their values. The optional package avsc decodes them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schema, Type } from 'avsc';
 import { EngineFault } from '../engine.js';
@@ -12,17 +12,17 @@ const PACKAGE_VERSION = '5.7.9';
 const FRAME_BYTES = 5;
 const REGISTRY_TIMEOUT_MS = 5000;
 const RETRY_MS = 1000;
-/** How long a refusal of a schema holds: a registry may get it after its first message has come. */
+/** Lifetime of a rejected schema: a registry may receive it after the first message. */
 const REFUSED_MS = 10_000;
 const encoder = new TextEncoder();
 
 export class AvroReader {
   readonly #avsc: Avsc;
   readonly #registry: string;
-  /** Types by the number of the schema; a refusal stays for a while, a fault of the network does not. */
+  /** Types by schema id; rejections are cached for a while, network errors are not. */
   readonly #types = new Map<number, Promise<Type>>();
 
-  /** @throws EngineFault where the package is not there, or the address is not one */
+  /** @throws EngineFault where the package is missing, or the address is not valid */
   static async open(registry: string): Promise<AvroReader> {
     const url = URL.canParse(registry) ? new URL(registry) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search)
@@ -30,7 +30,7 @@ export class AvroReader {
         '--schema-registry must be an address as http://registry:8081, without user and query',
       );
     try {
-      // A module of CommonJS.
+      // avsc is a CommonJS module.
       const { default: avsc } = (await import('avsc')) as unknown as { default: Avsc };
       return new AvroReader(avsc, url.href.replace(/\/$/, ''));
     } catch (cause) {
@@ -103,7 +103,7 @@ export class AvroReader {
       };
       if (schemaType !== 'AVRO') throw new Error(`it is of the kind ${schemaType}`);
       return this.#avsc.Type.forSchema(JSON.parse(found) as Schema, {
-        // Every union: without this some unions cannot be read.
+        // Wraps every union: otherwise some unions cannot be read.
         wrapUnions: 'always',
         omitRecordMethods: true,
         logicalTypes: { decimal: decimalOf(this.#avsc) },
@@ -115,18 +115,18 @@ export class AvroReader {
   }
 }
 
-/** A value of a union, with the name of its branch. */
+/** Whether a value is wrapped with the name of its union branch. */
 const isBranch = (value: unknown): value is { unwrap(): unknown } =>
   typeof value === 'object' && value !== null && !Object.hasOwn(value, 'unwrap') && 'unwrap' in value;
 
-/** Takes a value out of its union; bytes must not look like a text of digits. */
+/** Unwraps a union; bytes must not look like a text of digits. */
 function plain(this: Record<string, unknown>, key: string): unknown {
   const given = this[key];
   const value = isBranch(given) ? given.unwrap() : given;
   return Buffer.isBuffer(value) ? `base64:${value.toString('base64')}` : value;
 }
 
-/** Integers of 64 bits: numbers where they are exact, else text. */
+/** Integers of 64 bits: numbers where exact, otherwise text. */
 const longOf = ({ types }: Avsc): Type =>
   types.LongType.__with({
     fromBuffer: (bytes: Buffer) => {

@@ -1,5 +1,5 @@
-// Converts whole messages, in this thread or in the threads of a pool. The answer depends on the message and the rules
-// alone.
+// Converts whole messages, in this thread or in the threads of a pool. The answer is a function of the message and
+// the rules.
 import { type Kernel, OK, OUTSIDE_COVERAGE } from '../../hexcodes/kernel/kernel.js';
 import { convertBlock } from '../../hexcodes/wire/bulk/convert-block.js';
 import { BulkReader } from '../../hexcodes/wire/bulk/reader.js';
@@ -20,18 +20,18 @@ import { type PositionObject, readPositionObjects } from './position-object.js';
 
 const MIN_BYTES = 4096;
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Most bytes of free buffers. */
+/** Most bytes of idle buffers that are kept. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Memory of answers, used again: new memory for each costs page faults, and the garbage collector works whenever 64 MB
- * of it have been taken.
+ * Memory of answers, which is reused: new memory costs page faults, and the garbage collector runs whenever 64 MB
+ * have been allocated.
  */
 export class AnswerBuffers {
   readonly #free = new Map<number, Uint8Array<ArrayBuffer>[]>();
   #freeBytes = 0;
 
-  /** At least as many bytes, a power of two of them; what an earlier answer left in it is still there. */
+  /** A buffer of at least `minBytes`, rounded up to a power of two; it may hold remains of an earlier answer. */
   take(minBytes: number): Uint8Array<ArrayBuffer> {
     if (minBytes > MAX_BYTES) return new Uint8Array(minBytes);
     const sizeBytes = Math.max(MIN_BYTES, 2 ** Math.ceil(Math.log2(minBytes)));
@@ -41,7 +41,7 @@ export class AnswerBuffers {
     return buffer;
   }
 
-  /** Takes back a whole buffer, or any part of it, that nobody reads any more. */
+  /** Takes back a whole buffer, or any part of it, that is no longer read. */
   giveBack({ buffer }: Uint8Array): void {
     const { byteLength } = buffer;
     if (!(buffer instanceof ArrayBuffer)) return;
@@ -56,9 +56,9 @@ export class AnswerBuffers {
 export interface ConvertedMessage {
   readonly bytes: Uint8Array;
   readonly points: number;
-  /** Points that have no answer: outside, no position, no hexcode. */
+  /** Points without an answer: outside, not a position, or not a hexcode. */
   readonly failed: number;
-  /** May be called once nobody reads the bytes any more: a later answer takes their place. */
+  /** May be called once the bytes are no longer read: a later answer reuses their memory. */
   readonly release?: () => void;
 }
 
@@ -75,8 +75,8 @@ export class MessageConverter {
   readonly #header: Uint8Array;
 
   /**
-   * @param pool converts all messages but objects; without one this thread does
-   * @param avro reads messages in Avro; without one they are refused
+   * @param pool converts all messages except objects; without a pool this thread does
+   * @param avro reads messages in Avro; without it they are rejected
    */
   constructor(kernel: Kernel, rules: ReadingRules, pool?: Pool, avro?: AvroReader) {
     this.#kernel = kernel;
@@ -86,7 +86,7 @@ export class MessageConverter {
     this.#header = encoder.encode(`${rules.columns}\n`);
   }
 
-  /** @throws UnreadableMessage; MessageLater, PoolFullError, PoolLostError where another try may do better */
+  /** @throws UnreadableMessage; MessageLater, PoolFullError or PoolLostError where another attempt may succeed */
   async convert(bytes: Uint8Array, shape: MessageShape): Promise<ConvertedMessage> {
     if (shape.format === 'frames') return this.#frame(bytes);
     if (shape.format === 'json') return this.#objects(bytes, shape.resolution);
@@ -147,7 +147,7 @@ export class MessageConverter {
     return { bytes: encoder.encode(isArray ? `[${texts}]` : texts), points: objects.length, failed };
   }
 
-  /** Adds the members that rows of NDJSON get; all other text of the object stays as it is. */
+  /** Adds the members that rows of NDJSON get; all other text of the object stays unchanged. */
   #object(object: PositionObject, resolution: number): { text: string; isOk: boolean } {
     const { prefix } = this.#rules;
     const { latDeg, lngDeg, text, names } = object;
@@ -171,7 +171,7 @@ export class MessageConverter {
   }
 }
 
-/** Why a frame cannot be understood. */
+/** Why a frame is not valid. */
 function frameFault(bytes: Uint8Array): string {
   if (bytes.length < FRAME_HEADER_BYTES)
     return `a frame has a header of ${FRAME_HEADER_BYTES} bytes, and the message has ${bytes.length}`;

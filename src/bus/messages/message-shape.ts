@@ -1,4 +1,4 @@
-// How a message is to be read: by its headers, else by the rule for its subject, else as a frame.
+// How to read a message: by its headers, else by the rule for its subject, else as a frame.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { ByteSink } from '../../hexcodes/wire/bytes/byte-sink.js';
@@ -17,10 +17,10 @@ import { isUnder, requirePattern, SubjectFault } from '../subjects.js';
 
 const MESSAGE_FORMATS = ['frames', 'ndjson', 'csv', 'json', 'avro'] as const;
 
-/** `json`: one object that holds one position, and other members that stay; `avro`: a record that is read as one. */
+/** `json`: one object that holds one position; its other members stay. `avro`: a record, read like `json`. */
 type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
-/** Headers that say how a message is to be read. */
+/** Headers that say how to read a message. */
 export const FORMAT_HEADER = 'Hexcodes-Format';
 const OPERATION_HEADER = 'Hexcodes-Operation';
 const RESOLUTION_HEADER = 'Hexcodes-Resolution';
@@ -28,7 +28,7 @@ const RESOLUTION_HEADER = 'Hexcodes-Resolution';
 /** Headers that answers do not repeat. */
 export const READING_HEADERS: readonly string[] = [FORMAT_HEADER, OPERATION_HEADER, RESOLUTION_HEADER];
 
-/** Frames say operation and resolution themselves. */
+/** Frames have operation and resolution in their own header. */
 export interface MessageShape {
   readonly format: MessageFormat;
   readonly operation: Operation;
@@ -36,8 +36,8 @@ export interface MessageShape {
 }
 
 /**
- * Where a message holds its position: members one below the other, with a dot between them, and numbers from 0 for
- * items of an array. A key with dots in it is found, too.
+ * Path of a position in a message: nested members, separated by dots, and numbers from 0 for items of an array. A key
+ * that contains dots is found, too.
  */
 export interface PositionPaths {
   /** Latitude; without `lng` the whole position, as a text, as an array of latitude and longitude, or as GeoJSON. */
@@ -45,18 +45,18 @@ export interface PositionPaths {
   readonly lng: string | undefined;
 }
 
-/** How messages without such headers are read. */
+/** How to read messages without these headers. */
 export interface ReadingRules {
-  /** Patterns of subjects with the format of their messages; the first that fits holds. */
+  /** Patterns of subjects with the format of their messages; the first match applies. */
   readonly formats: readonly { readonly pattern: readonly string[]; readonly format: MessageFormat }[];
   readonly operation: Operation;
   readonly resolution: number;
-  /** The header row of CSV, whose messages have none. */
+  /** The header row for CSV messages, which have none. */
   readonly columns: string;
   readonly delimiter: Delimiter;
-  /** Before the names of the members that are added to JSON objects. */
+  /** Prefix of the members that are added to JSON objects. */
   readonly prefix: string;
-  /** Where JSON objects hold their positions; undefined: under the usual names. */
+  /** Paths of the positions in JSON objects; undefined: the usual names. */
   readonly paths?: PositionPaths | undefined;
 }
 
@@ -69,12 +69,14 @@ export const DEFAULT_RULES: ReadingRules = {
   prefix: '',
 };
 
-/** The message cannot be converted, however often it is tried. The message says why, as the rest of a sentence. */
+/**
+ * The message cannot be converted at any attempt. The message of the error is the reason, as the end of a sentence.
+ */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
 
-/** The message cannot be converted now; a later delivery may do better. The message says why. */
+/** The message cannot be converted now, but perhaps at a later delivery. The message of the error is the reason. */
 export class MessageLater extends Error {
   override readonly name = 'MessageLater';
 }
@@ -93,7 +95,7 @@ export function readFormatRule(text: string): ReadingRules['formats'][number] {
   return { pattern: requirePattern(pattern), format };
 }
 
-/** @throws UnreadableMessage for a header with another value than there may be */
+/** @throws UnreadableMessage for a header with a value that is not allowed */
 export function shapeOf(
   subject: string,
   headers: ReadonlyMap<string, string>,
@@ -126,7 +128,7 @@ function wordIn<W extends string>(
 
 const MAX_QUOTED = 40;
 
-/** A text of others in a sentence. */
+/** A text from outside, quoted for a sentence. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
 }
@@ -140,7 +142,7 @@ interface RequestAnswer {
   readonly failed: number;
 }
 
-/** The request cannot be answered; its status is that of the same request over HTTP. */
+/** The request cannot be answered; `status` is that of the same request over HTTP. */
 export class BadRequest extends Error {
   override readonly name = 'BadRequest';
   constructor(

@@ -1,6 +1,6 @@
-// A JSON object that holds one position: the message of a tracker. Latitude and longitude are where paths say, else in
-// it under the names that columns may have, or in one of its members that is an object, as `position` of Traccar's
-// messages, or under keys with dots that share what is before the last one, or in a point of GeoJSON.
+// A JSON object that holds one position, the message of a tracker. Latitude and longitude are found by the given
+// paths; otherwise under the usual column names in the object, in a member that is an object, such as `position` of
+// Traccar's messages, or under keys with dots that share a prefix, or in a GeoJSON point.
 
 import {
   FRAME_ENCODE,
@@ -18,7 +18,7 @@ import { EngineFault } from '../engine.js';
 import { type PositionPaths, quoted, UnreadableMessage } from './message-shape.js';
 
 export interface PositionObject {
-  /** The text of the whole object, without blanks around it. */
+  /** The text of the whole object, without surrounding blanks. */
   readonly text: string;
   readonly names: readonly string[];
   readonly value: JsonObject;
@@ -30,7 +30,7 @@ export interface PositionObject {
 type JsonObject = Readonly<Record<string, unknown>>;
 type Degrees = readonly [latDeg: number, lngDeg: number];
 
-/** Members that say which vehicle it is, in the order in which they are looked for. */
+/** Members that identify the vehicle, in the order in which they are looked up. */
 const ID_NAMES = ['id', 'vehicle', 'vehicleId', 'vehicle_id', 'deviceId', 'device_id', 'uniqueId', 'imei'];
 
 const MAX_ID = 1000;
@@ -56,7 +56,7 @@ export function readPositionObjects(bytes: Uint8Array, paths?: PositionPaths): P
   });
 }
 
-/** @throws UnreadableMessage, for an array, too */
+/** @throws UnreadableMessage, also for an array */
 export function readPositionObject(bytes: Uint8Array, paths?: PositionPaths): PositionObject {
   const { text, value } = jsonIn(bytes, paths);
   if (!isObject(value)) throw new UnreadableMessage('it is not a JSON object');
@@ -122,7 +122,7 @@ function degreesAt(value: JsonObject, { lat, lng }: PositionPaths): Degrees {
   return [pair[0] ?? Number.NaN, pair[1] ?? Number.NaN];
 }
 
-/** @throws UnreadableMessage where nothing is */
+/** @throws UnreadableMessage where the path leads to nothing */
 function memberAt(value: JsonObject, path: string): unknown {
   const found = walk(value, path.split('.'));
   if (found === undefined) throw new UnreadableMessage(`it has no member ${quoted(path)}`);
@@ -176,13 +176,13 @@ function degreesIn(value: JsonObject): Degrees {
   return [degreesOf(values[lat[0]!]), degreesOf(values[lng[0]!])];
 }
 
-/** @throws UnreadableMessage for members beside the degrees that say a hemisphere */
+/** @throws UnreadableMessage for members next to the degrees that give a hemisphere */
 function refuseSides(...around: readonly unknown[]): void {
   const side = hemisphereFault(around.filter(isObject).flatMap(Object.keys));
   if (side !== undefined) throw new UnreadableMessage(`${quoted(side.parameter)} ${side.message}`);
 }
 
-/** Members whose keys share what is before their last dot, each group as an object. */
+/** Groups members by the part of their key before the last dot, each group as an object. */
 function dottedIn(value: JsonObject): JsonObject[] {
   const groups = new Map<string, Record<string, unknown>>();
   for (const [name, each] of Object.entries(value)) {
@@ -212,13 +212,13 @@ function degreesOf(value: unknown): number {
 }
 
 /**
- * Which vehicle sent it, by a member of the object or of its `device`; undefined where none says so.
+ * The vehicle of a position, by a member of the object or of its `device`; undefined where none names it.
  * @throws UnreadableMessage for an id that is too long for the header of a frame
  */
 export function vehicleOf({ value }: PositionObject): string | undefined {
   const { device } = value;
   for (const each of isObject(device) ? [device, value] : [value, ...Object.values(value).filter(isObject)]) {
-    // Traccar numbers its devices itself; the number on the device is its uniqueId.
+    // Traccar numbers devices itself; the number on the device is its uniqueId.
     for (const name of each === device ? ['uniqueId', ...ID_NAMES] : ID_NAMES) {
       const id = each[name];
       if (typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') continue;
@@ -230,13 +230,13 @@ export function vehicleOf({ value }: PositionObject): string | undefined {
   return undefined;
 }
 
-// Single positions on their way into one frame. The frame says from which messages of the stream it is made, so that
-// the next one begins after it, whichever collector makes it; and from which vehicles, in the order of its points.
+// Single positions that are collected into one frame. The frame names the first and last message it is made of, so
+// that any collector begins the next one after it, and the vehicle of each point.
 
 export const SEQUENCES_HEADER = 'Hexcodes-Sequences';
 export const SOURCES_HEADER = 'Hexcodes-Sources';
 
-/** Servers in a cluster take headers of 64 KiB. */
+/** Servers in a cluster accept headers of 64 KiB. */
 const MAX_SOURCES_BYTES = 48 * 1024;
 
 export class PositionBatch {
@@ -246,7 +246,7 @@ export class PositionBatch {
   #lastSeq: number;
 
   /**
-   * @param firstSeq number of the first message
+   * @param firstSeq sequence of the first message
    * @param maxPoints of the frame
    */
   constructor(
@@ -277,7 +277,7 @@ export class PositionBatch {
     return true;
   }
 
-  /** Counts a message that holds no position as one of the frame's. */
+  /** Counts a message without a position as part of the frame. */
   skip(seq: number): void {
     this.#lastSeq = seq;
   }
@@ -305,8 +305,8 @@ export class PositionBatch {
 }
 
 /**
- * The number of the last message of a frame, by its header; 0 where there is no frame.
- * @param subject of the frame, whose last word is the number of the first message
+ * The sequence of the last message of a frame, by its header; 0 where there is no frame.
+ * @param subject of the frame, whose last word is the sequence of the first message
  * @param lastSeq of the stream of the positions
  * @throws EngineFault for a frame that no collector has made
  */

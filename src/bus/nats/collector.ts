@@ -1,7 +1,7 @@
-// Collects single positions of a stream into frames of another. Every frame begins after the one before and names the
-// messages that it is made of; its subject ends with the first of them, and the server refuses a second one. So
-// positions are neither lost nor doubled when a process dies, and several collectors may run: one is ahead, the others
-// find its frames and continue after.
+// Collects single positions of a stream into frames of another. Every frame begins after the previous one and names
+// the messages that it is made of; its subject ends with the sequence of the first, and the server rejects a second
+// frame with that subject. So positions are neither lost nor duplicated when a process dies, and several collectors
+// may run: one is ahead, the others find its frames and continue after them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -31,35 +31,35 @@ import { NEARLY_FULL } from '../sizing.js';
 import { readHeaders, storeMessage } from './nats-engine.js';
 import { fillOf } from './streams.js';
 
-// Gives room back in a stream that is nearly full: its oldest messages are removed, as far as they are done with. At
-// least half of them stay, so that a stream never ends empty: a server that is killed then knows the last number, and
-// answers of messages without an id are found by it.
+// Frees space in a stream that is nearly full: removes the oldest acknowledged messages. At least half of the
+// messages stay, so that a stream is never empty: a server that is killed then knows the last sequence, by which
+// answers to messages without an id are found.
 
 /**
- * Removals of single messages that are under way at once. A purge by number would be one call, but a server 2.9 that is
- * killed after it has lost messages that it had acknowledged since: 1 to 5 of 960 in most runs of
- * test/support/engine/kill-run.ts, and none with single removals.
+ * Removals of single messages that run at once. A purge by sequence would be one call, but a server 2.9 that was
+ * killed after it lost messages acknowledged since: 1 to 5 of 960 in most runs of test/support/engine/kill-run.ts,
+ * and none with single removals.
  */
 const AT_ONCE = 64;
-/** Marks that are further apart say nothing about the time between them: the servers were away. */
+/** Marks further apart than this say nothing about the time between them: the servers were away. */
 const MAX_GAP_MS = 15_000;
 
 /**
- * How far something had come at some moments, so that it can be asked how far it had come a time ago. A server that
- * dies forgets answers which it has acknowledged and not yet written, and hands out their messages again, so a message
- * stays for a time after its answer is stored.
+ * Values of a growing number at some moments, so that its value a given time ago is known. A server that dies forgets
+ * answers that it has acknowledged but not yet written, and delivers their messages again; therefore a message stays
+ * for a time after its answer is stored.
  */
 export class Marks {
   #marks: { readonly value: number; readonly atMs: number }[] = [];
 
-  /** @param value falls where a server has forgotten something: what was before does not count then */
+  /** @param value falls where a server has forgotten something; earlier marks are dropped then */
   add(value: number, atMs = performance.now()): void {
     const last = this.#marks.at(-1);
     if (last !== undefined && (value < last.value || atMs - last.atMs > MAX_GAP_MS)) this.#marks = [];
     this.#marks.push({ value, atMs });
   }
 
-  /** undefined where that is not known. Earlier marks are forgotten. */
+  /** The value `ageMs` ago; undefined where it is not known. Earlier marks are dropped. */
   before(ageMs: number, nowMs = performance.now()): number | undefined {
     const at = this.#marks.findLastIndex(({ atMs }) => nowMs - atMs >= ageMs);
     if (at < 0) return undefined;
@@ -68,13 +68,13 @@ export class Marks {
   }
 }
 
-/** The sequence of the last message that a consumer has acknowledged, or has received where it acknowledges none. */
+/** The sequence of the last message that a consumer has acknowledged, or delivered if it acknowledges none. */
 const readUpTo = ({ config, ack_floor, delivered }: ConsumerInfo): number =>
   config.ack_policy === AckPolicy.None ? delivered.stream_seq : ack_floor.stream_seq;
 
 /**
  * @param keptFrom the first message that must stay, whatever its consumers have read
- * @returns how many messages were removed
+ * @returns the number of messages removed
  */
 export async function giveBack(
   jsm: JetStreamManager,
@@ -98,37 +98,37 @@ async function remove(jsm: JetStreamManager, stream: string, number: number): Pr
   try {
     await jsm.streams.deleteMessage(stream, number, false);
   } catch (error) {
-    // Another worker was first, or its age.
+    // Another worker has removed it, or its age has.
     if (!/no message found/i.test((error as Error).message)) throw error;
   }
 }
 
-/** Number of the first message from `from` on whose subject is one of these; infinite where there is none. */
+/** Sequence of the first message from `from` on whose subject is one of these; infinite if there is none. */
 export async function firstOf(
   jsm: JetStreamManager,
   stream: string,
   from: number,
   subjects: string,
 ): Promise<number> {
-  // Servers since 2.9 take both together; the client's type has them one by one.
+  // Servers since 2.9 accept both together; the client's types allow only one.
   const query = { seq: from, next_by_subj: subjects } as { seq: number };
   const found = await jsm.streams.getMessage(stream, query);
   return found?.seq ?? Number.POSITIVE_INFINITY;
 }
 
-/** JSStreamWrongLastSequenceErr: the subject has a message already. */
+/** JSStreamWrongLastSequenceErr: the subject already has a message. */
 const WRONG_LAST_SEQUENCE = 10_071;
 const PULL_EXPIRES_MS = 1000;
 const INACTIVE_MS = 60_000;
 const RETRY_MS = 500;
 const PUBLISH_TIMEOUT_MS = 5000;
 
-/** Another collector is ahead, or deliveries have a gap: begin again after the last frame. */
+/** Another collector is ahead, or deliveries have a gap: start again after the last frame. */
 class Overtaken extends Error {}
 
 export class Collector implements Collecting {
   readonly figures: CollectorFigures = { frames: 0, positions: 0, dead: 0, times: new Durations() };
-  /** Number of the message after the last frame. */
+  /** Sequence of the message after the last frame. */
   #next = 1;
   readonly #collected = new Marks();
   readonly #jsm: JetStreamManager;
@@ -136,7 +136,7 @@ export class Collector implements Collecting {
   readonly #options: CollectorOptions;
   readonly #stopped = new AbortController();
   readonly #store: PatientStore;
-  /** Delivered and in no frame yet. */
+  /** Delivered messages that are in no frame yet. */
   #queue: JsMsg[] = [];
   #wake: (() => void) | undefined;
 
@@ -185,7 +185,7 @@ export class Collector implements Collecting {
     const { positions } = this.#options;
     const { config } = await this.#jsm.streams.info(positions);
     this.#collected.add(this.#next);
-    // A server that is killed knows repetitions of a producer by the messages that are there.
+    // A server that is killed recognises duplicates of a producer by the messages that are still stored.
     const next = this.#collected.before(Math.max(afterMs, config.duplicate_window / 1e6));
     return next === undefined ? 0 : giveBack(this.#jsm, await fillOf(this.#jsm, positions), next);
   }
@@ -200,7 +200,7 @@ export class Collector implements Collecting {
     return this.#stopped.signal.aborted;
   }
 
-  /** The last message that is in a frame; 0 where there is no frame. */
+  /** Sequence of the last message that is in a frame; 0 where there is no frame. */
   async #lastSequence(): Promise<number> {
     const { positions, stream, subject } = this.#options;
     const frame = await this.#jsm.streams.getMessage(stream, { last_by_subj: `${subject}.*` });
@@ -209,7 +209,7 @@ export class Collector implements Collecting {
     try {
       return lastSequenceOf(frame.subject, frame.header.get(SEQUENCES_HEADER), state.last_seq);
     } catch (error) {
-      // To continue after it could leave positions out.
+      // Continuing after it could skip positions.
       const way = `nats stream rmm ${stream} ${frame.seq} removes it`;
       throw new EngineFault(
         `the last frame, ${frame.subject}, is not one of a collector: ${(error as Error).message}; ${way}`,
@@ -219,7 +219,7 @@ export class Collector implements Collecting {
 
   async #collectFrom(first: number): Promise<void> {
     const { positions } = this.#options;
-    // Without acknowledgements: the frames say how far it has come.
+    // The consumer acknowledges nothing: the frames say how far it has come.
     const { name } = await this.#jsm.consumers.add(positions, {
       ack_policy: AckPolicy.None,
       deliver_policy: DeliverPolicy.StartSequence,
@@ -250,7 +250,7 @@ export class Collector implements Collecting {
     }
   }
 
-  /** Fills the queue, which holds no more than a frame takes. */
+  /** Fills the queue up to the size of a frame. */
   async #pull(consumer: Consumer, signal: AbortSignal): Promise<void> {
     let delivered = 0;
     while (!signal.aborted && !this.#isStopped) {
@@ -271,7 +271,10 @@ export class Collector implements Collecting {
     }
   }
 
-  /** Makes a frame of the queue. @returns the number of the message after it */
+  /**
+   * Makes a frame of the queue.
+   * @returns the sequence of the message after it
+   */
   async #makeFrame(first: number): Promise<number> {
     const { maxPoints, waitMs } = this.#options;
     const startedMs = performance.now();
@@ -291,7 +294,7 @@ export class Collector implements Collecting {
     return this.#next;
   }
 
-  /** @returns whether the frame has it, or it is a dead letter and belongs to no frame */
+  /** @returns whether the frame has the message, or it is a dead letter and belongs to no frame */
   async #add(batch: PositionBatch, message: JsMsg): Promise<boolean> {
     const read = readHeaders(message);
     try {
@@ -315,7 +318,10 @@ export class Collector implements Collecting {
     }
   }
 
-  /** Publishes a frame until it is stored. @throws Overtaken where there is one that begins so */
+  /**
+   * Publishes a frame until it is stored.
+   * @throws Overtaken where another frame begins with the same message
+   */
   async #publish(batch: PositionBatch): Promise<void> {
     const { subject, resolution, say } = this.#options;
     const own = headers();
@@ -324,7 +330,7 @@ export class Collector implements Collecting {
     const address = `${subject}.${batch.firstSeq}`;
     for (;;) {
       try {
-        // Without an id: a server that takes it for a repetition would not say whose frame is there.
+        // The frame has no id: a server that takes it for a duplicate would not say whose frame is stored.
         await this.#client.publish(address, batch.frame(resolution), {
           headers: own,
           timeout: PUBLISH_TIMEOUT_MS,

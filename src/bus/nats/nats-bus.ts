@@ -33,19 +33,19 @@ import { Collector, firstOf, giveBack, Marks } from './collector.js';
 import { NatsEngine } from './nats-engine.js';
 import { checkStreams, fillOf, lookAt, setUpPositions, setUpStreams, syncWarnings } from './streams.js';
 
-// Opens the connection to the NATS servers. Programs that run for long wait for servers that are away; whatever cannot
-// get better by waiting ends in one sentence.
+// Opens the connection to the NATS servers. Long-running programs wait for servers that cannot be reached; a fault
+// that waiting does not cure ends in one sentence.
 
 const CONNECT_TIMEOUT_MS = 5000;
 const RECONNECT_WAIT_MS = 500;
-/** A peer that answers no ping for two of these is given up: a cut network shows no other sign. */
+/** A peer that answers no ping for two of these intervals counts as lost: a cut network shows no other sign. */
 const PING_INTERVAL_MS = 4000;
 const RETRY_MS = 1000;
 /** Longest time that JetStream may take to start, on a server that has it. */
 const JETSTREAM_START_MS = 15_000;
 
 /**
- * A connection alone, without JetStream.
+ * Opens a connection without JetStream.
  * @throws EngineFault
  */
 export async function connection(settings: BusSettings, waiting: Waiting): Promise<NatsConnection> {
@@ -70,7 +70,7 @@ export async function connection(settings: BusSettings, waiting: Waiting): Promi
 }
 
 /**
- * Where anybody on the network may do anything: a server that can be reached from other machines and asks for nothing.
+ * A warning about a server that other machines can reach and that requires no credentials.
  * @param address of the server, with its port
  */
 export function openWarning(info: ServerInfo | undefined, address: string): string | undefined {
@@ -101,7 +101,7 @@ function optionsOf(settings: BusSettings): NodeConnectionOptions {
     reconnectJitter: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
-    // Else each request makes the stack traces of two errors, in case it fails.
+    // Otherwise each request captures the stack traces of two errors, in case it fails.
     noAsyncTraces: true,
     ...(natsUser === undefined ? {} : { user: natsUser }),
     ...(natsPassword === undefined ? {} : { pass: natsPassword }),
@@ -121,7 +121,7 @@ function optionsOf(settings: BusSettings): NodeConnectionOptions {
 
 const addressesOf = ({ natsUrl }: Pick<BusSettings, 'natsUrl'>): string => natsUrl.join(', ');
 
-/** A fault that waiting does not mend; undefined for all others. */
+/** A fault that does not pass by waiting; undefined for all others. */
 function lastingFault(error: Error, settings: BusSettings): EngineFault | undefined {
   const text = causeOf(error);
   const where = addressesOf(settings);
@@ -148,7 +148,10 @@ function causeOf(error: Error): string {
   return cause instanceof Error && cause.message !== '' ? causeOf(cause) : error.message;
 }
 
-/** JetStream of a connection, once its server has started it. @throws EngineFault */
+/**
+ * JetStream of a connection, once its server has started it.
+ * @throws EngineFault
+ */
 async function managerOf(nc: NatsConnection, settings: BusSettings): Promise<JetStreamManager> {
   const deadlineMs = performance.now() + (nc.info?.jetstream === true ? JETSTREAM_START_MS : 0);
   for (;;) {
@@ -182,7 +185,7 @@ export class NatsBus implements Bus {
     this.name = `${nc.getServer()}, nats-server ${nc.info?.version ?? ''}`;
   }
 
-  /** Requests alone need no JetStream. */
+  /** Requests need no JetStream. */
   #manager(): Promise<JetStreamManager> {
     return managerOf(this.#nc, this.#settings);
   }
@@ -199,7 +202,7 @@ export class NatsBus implements Bus {
     const { info } = this.#nc;
     const jsm = await this.#manager();
     const checked = await checkStreams(jsm, info?.version ?? '', names, maps, isOrdered);
-    // Each message may have the size that the servers take, and its answer too.
+    // Each message may have the largest size that the servers accept, and its answer too.
     const fitting = Math.floor(maxHeldBytes / (2 * (info?.max_payload ?? 1)));
     const engine = new NatsEngine(this.#nc, {
       stream: names.input,
@@ -220,7 +223,7 @@ export class NatsBus implements Bus {
         answered.add(ack_floor.stream_seq);
         const done = answered.before(afterMs);
         if (done === undefined) return 0;
-        // A collector knows by its last frame how far it has come, and by each whether there is one that begins so.
+        // A collector knows its progress by its last frame, and by the subject of each whether it is already stored.
         const frame = await firstOf(jsm, input, 1, `${collected}.*`);
         return giveBack(jsm, await fillOf(jsm, input), Math.min(done + 1, frame));
       },
@@ -255,19 +258,19 @@ export class NatsBus implements Bus {
   }
 
   async close(): Promise<void> {
-    // Acknowledgements of this turn of the event loop are on their way to the client.
+    // Acknowledgements of this turn of the event loop are not yet with the client.
     await new Promise((resolve) => setImmediate(resolve));
     if (!this.#nc.isClosed()) await this.#nc.drain().catch(() => {});
     if (!this.#nc.isClosed()) await this.#nc.close();
   }
 }
 
-// Encode and decode as a NATS micro service: request and reply, found and counted by the protocol that all such
-// services have.
+// Encode and decode as a NATS micro service: request and reply, discovered and monitored by the protocol of these
+// services.
 
 const TOO_LARGE = 'the answer is larger than the servers take: ask for fewer points';
 
-/** The connection of the package's own, older copy of the client, which is used by the same calls. */
+/** The connection of the package's older copy of the client, which has the same calls. */
 type ServiceConnection = ConstructorParameters<typeof Svcm>[0];
 
 async function startService(
@@ -291,12 +294,12 @@ async function startService(
       },
       metadata: { request: 'a frame, or a JSON batch as of /v1/hexcodes/encode/batch' },
     });
-  // The server has the subscriptions before anybody hears of the service.
+  // The server must have the subscriptions before the service is announced.
   await nc.flush();
   return service;
 
   function reply(request: ServiceMsg, operation: Operation): void {
-    // An answer there would be a request to the server, with the rights of this program.
+    // A reply to this subject would be a request to the server, with the permissions of this program.
     if (request.reply?.startsWith('$') === true) return;
     try {
       const { bytes, points, failed } = answerer.answer(operation, request.data);
@@ -317,13 +320,13 @@ async function startService(
 
 export interface Permissions {
   readonly publish: readonly string[];
-  /** Exceptions from the allowed ones. */
+  /** Exceptions to the allowed subjects. */
   readonly denied: readonly string[];
   readonly subscribe: readonly string[];
 }
 
 interface RolePermissions {
-  /** Programs that send messages, positions and requests: in an account of their own, see `permissionText`. */
+  /** Programs that send messages, positions and requests, in an account of their own: see `permissionText`. */
   readonly producer: Permissions;
   /** `hexcodes worker`, `worker collect` and `worker service`. */
   readonly worker: Permissions;
@@ -337,7 +340,7 @@ type StreamSubjects = Pick<
 >;
 
 const INBOX = '_INBOX.>';
-/** Answers to requests of other accounts. */
+/** Replies to requests of other accounts. */
 const OTHER_ACCOUNTS = '_R_.>';
 
 /** Permissions for streams of messages, as `worker setup` makes them. */
@@ -369,7 +372,7 @@ function streamPermissions(subjects: StreamSubjects): RolePermissions {
   };
 }
 
-/** A collector makes a consumer for itself. */
+/** A collector creates a consumer for itself. */
 const collecting = (positions: string, frames: string, collected: string): string[] => [
   `$JS.API.STREAM.INFO.${positions}`,
   `$JS.API.STREAM.MSG.GET.${frames}`,
@@ -378,7 +381,7 @@ const collecting = (positions: string, frames: string, collected: string): strin
   `${collected}.*`,
 ];
 
-/** Messages and positions that are done with may be removed. */
+/** Acknowledged messages and positions may be removed. */
 const givingBack = (messages: string, positions: string | undefined): string[] => [
   ...[messages, ...(positions === undefined ? [] : [positions])].flatMap((name) => [
     `$JS.API.STREAM.MSG.DELETE.${name}`,
@@ -387,7 +390,7 @@ const givingBack = (messages: string, positions: string | undefined): string[] =
   ...(positions === undefined ? [`$JS.API.STREAM.MSG.GET.${messages}`] : []),
 ];
 
-/** As variables of nats-server's configuration, `$worker_may` and so on, which `permissions:` of a user can name. */
+/** Variables for nats-server's configuration, `$worker_may` and so on, which `permissions:` of a user can name. */
 export function permissionText(roles: RolePermissions): string {
   return (['producer', 'worker', 'operator'] as const)
     .filter((role) => roles[role].publish.length > 0)

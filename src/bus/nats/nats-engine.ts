@@ -1,6 +1,6 @@
 // The engine on NATS JetStream: a durable pull consumer with explicit acknowledgements, and streams that hold one
-// message a subject. Messages are pulled as others are done with, so that no more are held here than were requested:
-// the client's own endless pull asks for more as messages arrive, whether or not they are worked on.
+// message a subject. Messages are pulled as others are finished, so that no more are held than were requested: the
+// client's own endless pull asks for more as messages arrive, whether or not they have been worked on.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -21,9 +21,9 @@ import {
   StoreFault,
 } from '../engine.js';
 
-// Stores one message to a stream that holds one a subject.
+// Storing of a message in a stream that holds one message a subject.
 
-// Why a stream did not take a message, by the codes and words of nats-server 2.9 and later.
+// Why a stream rejected a message, by the codes and words of nats-server 2.9 and later.
 /** JSStreamStoreFailedF: the stream's own limits. */
 const NOT_STORED = 10_077;
 /** JSStreamMessageExceedsMaximumErr. */
@@ -31,7 +31,7 @@ const TOO_LARGE_FOR_STREAM = 10_054;
 /** Insufficient resources; storage, memory, of the server or the account. */
 const NO_STORAGE = [10_023, 10_047, 10_028, 10_002];
 
-/** `already` where the subject has its message. */
+/** `already` where the subject already has a message. */
 function storeFaultOf(error: Error, subject: string): StoreFault | 'already' {
   const fault = (kind: StoreFault['kind'], words: string): StoreFault =>
     new StoreFault(kind, words, { cause: error });
@@ -54,7 +54,7 @@ function storeFaultOf(error: Error, subject: string): StoreFault | 'already' {
   return fault('away', `an answer is not stored yet (${message}): it is tried again, nothing is lost`);
 }
 
-/** The subject without its last word, which differs for each message. */
+/** The subject without its last word, which differs in each message. */
 const familyOf = (subject: string): string => `${subject.slice(0, subject.lastIndexOf('.'))}.*`;
 
 /** The id of the message that an answer belongs to. */
@@ -71,8 +71,8 @@ export async function storeMessage(
   for (const [name, value] of given) own.set(name, value);
   own.set(ANSWERED_ID_HEADER, id.replace(/[\r\n]+/g, ' '));
   try {
-    // Repetitions are recognized by the subject and not by the id: producers may use one id under several subjects, and
-    // a server that takes the second answer for a repetition of the first would lose it.
+    // Duplicates are recognised by subject, not by id: producers may use one id under several subjects, and a server
+    // that takes the second answer for a duplicate of the first would lose it.
     const { duplicate } = await client.publish(subject, bytes, {
       msgID: subject,
       headers: own,
@@ -87,13 +87,14 @@ export async function storeMessage(
 }
 
 /**
- * Sends all of one turn of the event loop together, so that the client makes one write of it: it writes as soon as the
- * code that sends has returned, and a write for each small answer and acknowledgement costs more than the rest.
+ * Sends everything of one turn of the event loop together, so that the client makes one write of it: the client
+ * writes as soon as the sending code returns, and a write for each small answer and acknowledgement costs more than
+ * everything else.
  */
 export class Outbox {
   #sends: (() => void)[] = [];
 
-  /** @param send is called at the end of this turn of the event loop; it must not throw */
+  /** @param send called at the end of this turn of the event loop; must not throw */
   add(send: () => void): void {
     if (this.#sends.length === 0) setImmediate(() => this.#run());
     this.#sends.push(send);
@@ -106,11 +107,11 @@ export class Outbox {
   }
 }
 
-/** Carries the producer's own id. */
+/** Header of the producer's id. */
 const ID_HEADER = 'Nats-Msg-Id';
 
 const PULL_EXPIRES_MS = 5000;
-/** A pull that ends by none of its own rules is given up. */
+/** Time after which a pull that has not ended by its own rules is cancelled. */
 const PULL_PATIENCE_MS = 20_000;
 const AFTER_FAULT_MS = 250;
 /** Longest absence of stream and consumer, while servers start. */
@@ -119,7 +120,7 @@ const GONE_MS = 15_000;
 interface NatsEngineOptions {
   readonly stream: string;
   readonly consumer: string;
-  /** Messages that are held at once. */
+  /** Most messages that are held at once. */
   readonly maxMessages: number;
 }
 
@@ -134,7 +135,7 @@ export class NatsEngine implements Engine {
   readonly #waiting: Received[] = [];
   readonly #pulls = new Set<ConsumerMessages>();
   readonly #outbox = new Outbox();
-  /** Called when there is something to do for `receive`. */
+  /** Wakes the loop of `receive`. */
   #wake: (() => void) | undefined;
 
   constructor(nc: NatsConnection, options: NatsEngineOptions) {
@@ -153,7 +154,7 @@ export class NatsEngine implements Engine {
     });
     let pulls = 0;
     const pullMore = (): void => {
-      // A pull costs as much as some messages, so it waits until it is worth it.
+      // A pull costs as much as some messages, so it waits until it is worthwhile.
       const isWorth = this.#free >= Math.max(1, maxMessages / 4);
       if (this.#isStopped || !isWorth) return;
       const size = this.#free;
@@ -181,7 +182,7 @@ export class NatsEngine implements Engine {
     this.#wake?.();
   }
 
-  /** Asks for a number of messages, and waits until they have come, or time is up. */
+  /** Requests a number of messages and waits until they have come or the time is over. */
   async #pull(source: Consumer, size: number): Promise<void> {
     let left = size;
     let pull: ConsumerMessages | undefined;
@@ -205,7 +206,7 @@ export class NatsEngine implements Engine {
     }
   }
 
-  /** Heartbeats were missed, a server went away: all that passes. A stream that is gone does not. */
+  /** Missed heartbeats and unreachable servers are temporary. A stream that is gone is not. */
   async #afterFault(source: Consumer, error: Error): Promise<void> {
     if (this.#isStopped || this.#nc.isClosed()) return;
     const isGone = await source.info().then(
@@ -254,7 +255,10 @@ export class NatsEngine implements Engine {
   }
 }
 
-/** The id and the headers of a message. Servers take headers from others that their own client refuses to read. */
+/**
+ * The id and the headers of a message. Servers accept headers from other clients that their own client refuses to
+ * read.
+ */
 export function readHeaders(message: JsMsg): Pick<Received, 'id' | 'headers' | 'damage'> {
   const { stream, streamSequence } = message.info;
   const byNumber = `${stream}:${streamSequence}`;
@@ -270,7 +274,7 @@ export function readHeaders(message: JsMsg): Pick<Received, 'id' | 'headers' | '
   }
 }
 
-/** Without those that servers and clients of NATS give a meaning. */
+/** Headers without those that NATS servers and clients interpret. */
 function applicationHeaders(all: MsgHdrs | undefined): Map<string, string> {
   const own = new Map<string, string>();
   for (const name of all?.keys() ?? [])

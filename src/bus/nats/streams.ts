@@ -1,5 +1,5 @@
-// The streams and the consumer of workers, as `hexcodes worker setup` makes them. It may be run again: what is there is
-// changed to what is requested, where the servers allow it, and no message is touched.
+// The streams and the consumer of workers, as `hexcodes worker setup` makes them. Setup may be repeated: existing
+// streams are updated to the options where the servers allow it, and no message is touched.
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -19,7 +19,7 @@ import { isWithin, type SubjectMap } from '../subjects.js';
 type Made = Partial<StreamConfig> & { name: string };
 
 const DUPLICATE_WINDOW_MS = 120_000;
-/** Time that answers and dead letters are kept beyond messages: a delivery under way may still be answered. */
+/** Time that answers and dead letters outlive messages: a delivery under way may still be answered. */
 const KEPT_LONGER_MS = 60 * 60 * 1000;
 
 /**
@@ -29,7 +29,7 @@ const KEPT_LONGER_MS = 60 * 60 * 1000;
 export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Promise<string[]> {
   const { names, maps, deadPrefix, sizes, maxAgeMs } = plan;
   const common = { duplicate_window: nanos(Math.min(DUPLICATE_WINDOW_MS, maxAgeMs)) };
-  /** One message a subject, so that no answer is stored twice, however late it is given again. */
+  /** One message a subject, so that no answer is stored twice, however late it is repeated. */
   const once = {
     ...common,
     max_msgs_per_subject: 1,
@@ -70,7 +70,7 @@ const configOf = (
 });
 
 /**
- * The stream of single positions, which are kept no longer than the frames that they are collected into.
+ * The stream of single positions, which are kept no longer than the frames made of them.
  * @throws EngineFault
  */
 export const setUpPositions = (
@@ -80,7 +80,7 @@ export const setUpPositions = (
 ): Promise<string> => makeStream(jsm, configOf(plan, stream, subjects, plan.sizes.positions));
 
 /**
- * Makes a stream, or changes the one of this name.
+ * Creates a stream, or updates the one with this name.
  * @throws EngineFault
  */
 export async function makeStream(jsm: JetStreamManager, config: Made): Promise<string> {
@@ -105,7 +105,7 @@ export async function makeStream(jsm: JetStreamManager, config: Made): Promise<s
 }
 
 /**
- * Makes a consumer with explicit acknowledgements, or changes the one of this name.
+ * Creates a consumer with explicit acknowledgements, or updates the one with this name.
  * @throws EngineFault
  */
 export async function makeConsumer(
@@ -114,7 +114,7 @@ export async function makeConsumer(
   name: string,
   change: Partial<ConsumerConfig>,
 ): Promise<string> {
-  // A limit of deliveries would abandon messages that met only workers that died.
+  // A limit of deliveries would abandon messages whose workers all died.
   const config: Partial<ConsumerConfig> = { ...change, max_deliver: -1 };
   const line = `consumer ${name} of ${stream}`;
   try {
@@ -140,7 +140,7 @@ export async function fillOf(jsm: JetStreamManager, name: string): Promise<Strea
   return { name, messages: state.messages, bytes: state.bytes, maxBytes: Math.max(0, config.max_bytes) };
 }
 
-/** @param streams the first of them is that of the consumer */
+/** @param streams the first is the stream of the consumer */
 export async function lookAt(
   jsm: JetStreamManager,
   streams: readonly string[],
@@ -159,10 +159,10 @@ function refused(what: string, error: Error): EngineFault {
   return new EngineFault(`${what} cannot be made: ${error.message}`, hint, { cause: error });
 }
 
-// The check before a worker begins: that streams and consumer are there and hold every answer once, and whether the
-// servers would lose messages in a power cut that they have acknowledged.
+// The check before a worker starts: whether streams and consumer exist and hold every answer once, and whether the
+// servers would lose acknowledged messages in a power failure.
 
-/** The first version with limits of messages for each subject that refuse new ones. */
+/** First version whose limits of messages for each subject reject new ones. */
 const MIN_VERSION = [2, 9, 0];
 /** Streams of earlier versions could lose acknowledged messages in more ways (nats-server's release notes). */
 const SOUND_VERSION = [2, 10, 23];
@@ -219,7 +219,7 @@ async function infoOf(jsm: JetStreamManager, name: string): Promise<StreamInfo> 
   }
 }
 
-/** @throws EngineFault where the stream could hold two messages of a subject */
+/** @throws EngineFault where the stream could hold two messages with one subject */
 function requireOnce({ config }: StreamInfo): void {
   if (config.max_msgs_per_subject === 1 && config.discard_new_per_subject === true) return;
   throw new EngineFault(
@@ -267,7 +267,7 @@ function streamWarnings(input: StreamInfo, output: StreamInfo, consumer: Consume
   return warnings;
 }
 
-/** Ways to lose messages that were acknowledged. */
+/** Ways in which acknowledged messages can be lost. */
 function powerWarnings(version: string, streams: readonly StreamInfo[]): string[] {
   const few = streams.filter(({ config }) => config.num_replicas < SOUND_REPLICAS);
   return [
@@ -284,7 +284,7 @@ function powerWarnings(version: string, streams: readonly StreamInfo[]): string[
   ];
 }
 
-/** The `sync_interval` of a server by its monitoring port, as clients cannot ask for it. */
+/** Warnings about `sync_interval` of a server, read from its monitoring port: clients cannot ask for it. */
 export async function syncWarnings(monitor: URL): Promise<string[]> {
   try {
     const answer = await fetch(new URL('/varz', monitor), {

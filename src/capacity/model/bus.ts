@@ -1,5 +1,5 @@
-// A fleet on NATS JetStream: workers, servers and streams that carry it, and how large the streams have to be for as
-// long as they keep. Costs are those of `npm run bench -- engine`.
+// A fleet on NATS JetStream: the workers, servers and streams that carry it, and the size of the streams for a given
+// retention. Costs are those of `npm run bench -- engine`.
 
 import type { ConversionResult, Results } from '../measure/results.js';
 
@@ -8,36 +8,36 @@ const WORKER_NS = 160;
 const SERVER_NS = 117;
 const POINTS_PER_MESSAGE = 16_384;
 /**
- * CPU of a message of one position, of a worker and of the server, measured at 7c90918 by 2,000/s through one worker.
- * At 1,000/s it takes 118 and 82, at 8,000/s 70 and 49.
+ * CPU of a message of one position, in worker and server, measured at 7c90918 with 2,000/s through one worker. At
+ * 1,000/s it takes 118 and 82, at 8,000/s 70 and 49.
  */
 const MESSAGE_US = { worker: 91, server: 62 };
 /**
- * CPU of a single position until it is in a frame: of the collector and of the server, measured at 8c6a8b7, the dearer
- * of two runs: ten minutes. A calm minute took 18 and 15.
+ * CPU of a single position until it is in a frame, in collector and server, measured at 8c6a8b7: the dearer of two
+ * runs of ten minutes. A calm minute took 18 and 15.
  */
 const COLLECTED_US = { collector: 28, server: 25 };
-/** Cores of a worker that waits for messages: its timers and the questions to the server. */
+/** Cores of an idle worker: its timers and its requests to the server. */
 const WAITING_CORES = 0.005;
 /**
- * Planned rates, which leave space for deaths and peaks: points a second of a worker and of a stream's server, and
- * the cores that one of either takes, with its threads.
+ * Planned rates, with space for failures and peaks: points a second of a worker and of a stream's server, and the
+ * cores that either takes, with its threads.
  */
 const WORKER_POINTS_PER_S = 4e6;
 const STREAM_POINTS_PER_S = 6e6;
 const CORES_OF_PROCESS = 1.6;
-/** Share of a link that the payload of large messages has. */
+/** Share of a link that is payload when messages are large. */
 const LINK_SHARE = 0.95;
-/** Bytes on the wire of a point: two doubles, and a record; and of a message, its subject and heads. */
+/** Bytes on the wire of a point, as two doubles and as a record; and of a message, its subject and headers. */
 const BUS_BYTES = { in: 16, out: 20, message: 120 };
 
 export interface BusRequest {
   /** At the peak. */
   readonly pointsPerS: number;
-  /** Over a day, which is what streams keep. */
+  /** Mean over a day, which determines the size of streams. */
   readonly meanPointsPerS: number;
   readonly pointsPerMessage: number;
-  /** Positions come singly, and a collector puts them into these messages. */
+  /** Whether positions come singly and a collector puts them into these messages. */
   readonly isCollected?: boolean;
   /** Servers that hold each message: 1, 3 or 5. */
   readonly replicas: number;
@@ -53,22 +53,22 @@ export interface BusPlan {
   readonly collectorCores: number;
   readonly serverCores: number;
   readonly machines: number;
-  /** Which of them asks for the machines. */
+  /** The resource that determines the number of machines. */
   readonly boundBy: 'CPU' | 'network';
-  /** Sent by the servers, replicas included. */
+  /** Bits a second sent by the servers, replicas included. */
   readonly serverBitsPerS: number;
-  /** Bytes that positions and answers take in the streams, of all servers, after `maxAgeS`. */
+  /** Bytes of positions and answers in the streams of all servers, after `maxAgeS`. */
   readonly storedBytes: number;
-  /** `--max-bytes` of one stream of answers, which are the larger ones, that lasts for `maxAgeS`. */
+  /** `--max-bytes` of one stream of answers, the larger of the two kinds, that lasts for `maxAgeS`. */
   readonly streamBytes: number;
   /** How long a stream of 1 GiB, the default of `hexcodes worker setup`, lasts at this rate. */
   readonly defaultLastsS: number;
 }
 
-/** `--max-bytes` that `hexcodes worker setup` has unless told otherwise. */
+/** Default of `--max-bytes` of `hexcodes worker setup`. */
 const DEFAULT_STREAM_BYTES = 2 ** 30;
 
-/** Bytes a second of streams, and how much larger they are made: the arithmetic of `hexcodes worker setup`. */
+/** Bytes a second of streams and their spare size: the arithmetic of `hexcodes worker setup`. */
 interface StreamArithmetic {
   readonly bytesPerSecond: (load: {
     readonly pointsPerSecond: number;
@@ -84,7 +84,7 @@ export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArit
   const { pointsPerS, meanPointsPerS, pointsPerMessage, isCollected = false } = request;
   const { replicas, maxAgeS, coresPerMachine, linkBitsPerS } = request;
   const perS = pointsPerS / pointsPerMessage;
-  // Costs were measured in messages of 16,384 points, whose own share is in them already.
+  // Costs were measured in messages of 16,384 points and include the share of that many messages.
   const messagesBeyond = Math.max(0, perS - pointsPerS / POINTS_PER_MESSAGE);
   const coresOf = (pointNs: number, messageUs: number): number =>
     (pointsPerS * pointNs) / 1e9 + (messagesBeyond * messageUs) / 1e6;
@@ -96,7 +96,7 @@ export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArit
   const workerCores = busyCores + workers * WAITING_CORES;
   const streams = Math.ceil((serverCores * 1e9) / SERVER_NS / STREAM_POINTS_PER_S);
   const sent = pointsPerS * (BUS_BYTES.in + BUS_BYTES.out) + 2 * perS * BUS_BYTES.message;
-  // Out of a leader: the message to a worker, the answer to its reader, and both to each further replica.
+  // The leader sends the message to a worker, the answer to its reader, and both to each further replica.
   const serverBitsPerS = 8 * sent * (1 + (replicas - 1));
   const { input, output } = bytesPerSecond({ pointsPerSecond: meanPointsPerS, pointsPerMessage });
   const byCpu = Math.ceil((CORES_OF_PROCESS * (workers + streams) + collectorCores) / coresPerMachine);
@@ -116,7 +116,8 @@ export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArit
   };
 }
 
-// A history that is converted once: cores and machines for it within a time, from what the command takes for a row.
+// A history that is converted once: the cores and machines that finish it in time, from what the command takes for a
+// row.
 
 interface OnceRequest {
   readonly rows: number;
@@ -131,19 +132,19 @@ interface OnceRequest {
 export interface OncePlan {
   readonly request: OnceRequest;
   readonly nsPerRow: number;
-  /** Where that was measured, if on another machine than the results. */
+  /** Machine of that measurement, if another than that of the results. */
   readonly machine: string | null;
   /** CPU time of all rows. */
   readonly coreSeconds: number;
-  /** Busy all the time, and those with the headroom. */
+  /** Cores that are busy throughout; `cores` adds the headroom. */
   readonly busyCores: number;
   readonly cores: number;
   readonly machines: number;
-  /** How long these machines take with no core free. */
+  /** Duration with all cores of these machines busy. */
   readonly fastestMs: number;
   readonly readBytes: number;
   readonly writtenBytes: number;
-  /** Read and written, by each machine. */
+  /** Bytes a second that each machine reads and writes. */
   readonly bytesPerSPerMachine: number;
   readonly price: number | null;
 }

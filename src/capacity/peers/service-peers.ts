@@ -1,11 +1,11 @@
-// A kept connection that sends HTTP requests. Where more than one may be unanswered they are pipelined.
+// A keep-alive connection that sends HTTP requests, pipelined where more than one may be unanswered.
 
 import { randomBytes } from 'node:crypto';
 import { FRAME_OVER_LIMIT, FRAME_OVERLOADED } from '../../hexcodes/wire/limits.js';
 import { Connection, type Exchange, SocketPeer } from './socket-peer.js';
 
-// HTTP/1.1 answers out of the bytes of a connection, with Content-Length or in chunks. Bodies are kept only where
-// somebody wants to see them: the generator has to be faster than the server that it measures.
+// Parses HTTP/1.1 answers from the bytes of a connection, with Content-Length or in chunks. Bodies are kept only on
+// request: the generator must be faster than the server that it measures.
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
@@ -20,7 +20,7 @@ class HttpAnswers {
 
   /**
    * @param wantsBody asked once an answer, when its head has come
-   * @param onAnswer called at the end of each answer, with the body where it was wanted
+   * @param onAnswer called at the end of each answer, with the body if it was wanted
    */
   constructor(
     private readonly wantsBody: () => boolean,
@@ -42,7 +42,7 @@ class HttpAnswers {
     }
   }
 
-  /** @returns where the next step begins; -1 where this one needs more bytes */
+  /** @returns the offset of the next step; -1 where this one needs more bytes */
   #step(data: Buffer, at: number): number {
     switch (this.#state) {
       case 'head':
@@ -108,7 +108,7 @@ class HttpAnswers {
   }
 }
 
-/** The server has too much to do, or the key too many requests. */
+/** Statuses of an overloaded server and of a key over its limit. */
 const REFUSALS = [429, 503];
 
 export class HttpPeer extends SocketPeer {
@@ -132,13 +132,13 @@ export class HttpPeer extends SocketPeer {
   }
 }
 
-// A connection of the stream in its binary subprotocol (docs/stream.md), which keeps to the window that the server
-// names.
+// A connection of the stream in its binary subprotocol (docs/stream.md), which stays within the window that the
+// server names.
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const TEXT = 1;
 const CLOSE = 8;
-/** Where a binary answer has its frame status. */
+/** Offset of the frame status in a binary answer. */
 const STATUS_AT = 2;
 
 interface Ready {
@@ -196,7 +196,7 @@ interface Message {
   readonly endAt: number;
 }
 
-/** The first message of a server's bytes; undefined where it is not there in whole. */
+/** The first message in the bytes of a server; undefined while it is incomplete. */
 function messageOf(data: Buffer): Message | undefined {
   if (data.length < 2) return undefined;
   let [size, start] = [data[1]! & 127, 2];

@@ -1,5 +1,4 @@
-// The summary of a file that was converted: what can be downloaded, how many rows, of which provinces, which failed and
-// why.
+// The summary of a converted file: its downloads, and the rows by province, by failure and by reason.
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { ROW_STATUSES, type RowStatus } from '../../hexcodes/wire/job.js';
@@ -24,16 +23,16 @@ const REASONS: Readonly<Partial<Record<RowStatus, TextKey>>> = {
   INVALID_HEXCODES: 'rowNoCode',
 };
 
-/** How the answer is called, and how its fields are divided. */
+/** Name of the answer, and the separator of its fields. */
 interface Answer {
   readonly name: string;
   readonly extension: string;
   readonly delimiter: string;
-  /** Whether the file was a workbook, so that one is what leaves. */
+  /** Whether the input was a workbook, so that the output is one, too. */
   readonly isWorkbook: boolean;
   /** Rows above the header that were left out. */
   readonly titleRows: number;
-  /** None where rows have no zones. */
+  /** Names of the zones; empty where rows have none. */
   readonly zoneNames: readonly string[];
 }
 
@@ -62,7 +61,7 @@ export function summary(done: Done, answer: Answer, exchange: (() => void) | und
   if (points.left > 0)
     parts.push(element('p', { class: 'soft', text: say('pointsLeft', { points: number(points.left) }) }));
   if (answer.zoneNames.length > 0) parts.push(zoneTable(tally, answer.zoneNames));
-  // Swatches say the colours of the map.
+  // Swatches have the colours of the map.
   parts.push(...provinces(tally.byAdmin, answer.zoneNames.length === 0));
   return parts;
 }
@@ -76,15 +75,15 @@ function swapped(exchange: (() => void) | undefined): HTMLElement[] {
   ];
 }
 
-/** The answer as it is, and a table also as a workbook, which is made when it is requested. */
+/** The answer as it is; a table also as a workbook, which is made on request. */
 function downloads(
   { answer, format, tally }: Done,
   { name, extension, delimiter, isWorkbook }: Answer,
 ): HTMLElement[] {
-  // Several files have an answer each; the name is of the first.
+  // Several files have an answer each; only the first has the id.
   const id = (wanted: string): string | undefined =>
     document.getElementById(wanted) === null ? wanted : undefined;
-  // An answer without a single code is hardly wanted.
+  // The main download is not the answer if it has no code at all.
   const main = tally.byStatus[0]! > 0 ? 'strong' : '';
   const plain = element('button', {
     key: isWorkbook ? 'downloadCsv' : 'download',

@@ -1,5 +1,5 @@
-// The worker that converts a file beside the page. It reads the file itself, and the answer goes into a Blob bit by
-// bit, so neither is ever in the memory of the page as a whole.
+// The worker that converts a file beside the page. It reads the file itself and collects the answer in parts of a
+// Blob, so the memory of the page never holds either as a whole.
 import { BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { TableError } from '../../tables/table-error.js';
@@ -9,9 +9,12 @@ import type { FileNews, FileTask, WorkbookTask } from './messages.js';
 import { CommandOnlyError, openSource } from './source.js';
 import type { ZonesOfRows } from './zone-column.js';
 
-/** Most bytes of answers before they become part of a Blob, which browsers keep outside of the scripts' memory. */
+/**
+ * Bytes of the answer that are collected before they become a part of the Blob, which browsers keep outside of the
+ * heap.
+ */
 const PART_BYTES = 8 * 2 ** 20;
-/** Between two messages about the progress. */
+/** Interval of progress messages. */
 const NEWS_MS = 100;
 
 const tell = (news: FileNews, transfer: Transferable[] = []): void =>
@@ -23,7 +26,7 @@ addEventListener('message', ({ data }: MessageEvent<FileTask | WorkbookTask>) =>
       tell({ kind: 'commandOnly', title: error.message });
       return;
     }
-    // The class is of a file that comes with zones alone.
+    // ZoneTooLargeError is loaded with zones alone, so the error is recognised by its member.
     const tooLarge = (error as { zone?: unknown } | undefined)?.zone;
     if (typeof tooLarge === 'number') {
       tell({ kind: 'zoneTooLarge', zone: tooLarge });
@@ -81,7 +84,7 @@ async function writeWorkbook({ table, delimiter }: WorkbookTask): Promise<void> 
   tell({ kind: 'workbook', workbook: await workbookOf(table, delimiter) });
 }
 
-/** The zones that the visitor has drawn: what finds them comes only then. */
+/** The zones that the visitor has drawn; the zone finder is loaded only when there are some. */
 async function zonesOf({ zones, paths }: FileTask): Promise<ZonesOfRows | undefined> {
   if (zones === undefined) return undefined;
   const { ZoneFinder } = await import('../zones/zone-finder.js');

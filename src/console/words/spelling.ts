@@ -6,7 +6,10 @@ const DIGITS: Readonly<Record<Language, readonly string[]>> = {
   en: ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'],
 };
 
-/** Places that everybody knows, and known names for letters that Vietnamese does not have; the radio alphabet. */
+/**
+ * Vietnamese: well-known places and words, and names for letters that Vietnamese does not have. English: the radio
+ * alphabet.
+ */
 const WORDS: Readonly<Record<Language, string>> = {
   vi:
     'An Giang,Bắc Ninh,Cà Mau,Duy Tân,Em,Fansipan,Gia Lai,Huế,Internet,Jakarta,Khánh Hòa,Lào Cai,Mộc Châu,' +
@@ -19,7 +22,7 @@ const AS: Readonly<Record<Language, string>> = { vi: 'như', en: 'as in' };
 
 export interface SpeltSymbol {
   readonly symbol: string;
-  /** Word of a letter, name of a digit. */
+  /** The word of a letter, or the name of a digit. */
   readonly word: string;
 }
 

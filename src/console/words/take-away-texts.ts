@@ -1,4 +1,4 @@
-// The texts of what can be printed and saved, which come with it.
+// Texts of printing and saving, loaded with that code.
 
 export const takeAwayTexts = {
   gridNeedsMap: ['Bản đồ chưa sẵn sàng.', 'The map is not ready yet.'],

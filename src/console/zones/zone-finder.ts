@@ -1,5 +1,5 @@
-// The zones of positions, as `hexcodes contains --in zones.csv` finds them: by the cells of the list, the first zone of
-// the list where several have a cell.
+// Finds the zone of each position as `hexcodes contains --in zones.csv` does: by the cells of the list. A cell that
+// several zones have belongs to the first of them.
 
 import { edge } from '../../hexcodes/geometry/cells.js';
 import { CellSet } from '../../hexcodes/geometry/cover.js';
@@ -9,15 +9,15 @@ import { type CoverTask, codesOfZones, libraryOf } from './zone-list.js';
 
 /** Stands for a position in no zone. */
 export const NO_ZONE = 255;
-/** Edges of a cell from its centre beyond which none of its finer cells reach. */
+/** Edge lengths around the centre of a cell within which all of its finer cells lie. */
 const REACH_EDGES = 2.5;
 
 export class ZoneFinder {
   readonly #cells: CellSet;
-  /** Around all cells: most positions need no look into the list. */
+  /** Bounding box of all cells: most positions lie outside and need no lookup. */
   readonly #box = { west: 180, south: 90, east: -180, north: -90 };
 
-  /** @param codes of each zone */
+  /** @param codes the codes of each zone */
   constructor(
     private readonly hexcodes: Hexcodes,
     codes: readonly (readonly string[])[],

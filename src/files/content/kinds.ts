@@ -114,7 +114,7 @@ export async function* inUtf8(
     rest = text.slice(end);
     if (rest.length > MAX_LINE)
       throw badInput({ file }, `a line of more than ${MAX_LINE / 2 ** 20} MiB of ${encoding}`, LONG_LINE);
-    // An empty chunk is a rest of the input.
+    // An empty chunk marks a flush point.
     if (end > 0 || chunk.length === 0)
       yield Buffer.from(isComposed ? text.slice(0, end).normalize('NFC') : text);
   }

@@ -1,5 +1,5 @@
-// Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text of
-// other encodings UTF-8. Bytes read from the disk are counted, for the progress line.
+// Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text in
+// other encodings UTF-8. Counts the bytes read from disk, for the progress line.
 
 import { createReadStream, ReadStream, statSync } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
@@ -12,23 +12,24 @@ import { badInput, CliFailure, reasonOf, unreadable } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOfBytes, formatOfName } from '../format.js';
 import { PlainFile } from './plain-file.js';
 
-// Rests of a pipe: moments at which rows that have come must be converted, as the next ones may wait for their answers.
+// Flush points of a pipe: moments at which the rows received so far must be converted, because the sender may wait
+// for their answers before it sends more.
 
-/** Longest time that a row waits for further ones. */
+/** Longest time that a received row waits for more rows. */
 const MAX_WAIT_MS = 100;
-/** Longest wait of a row before the first rest: the first rows are read together, to find their columns. */
+/** Longest wait before the first flush point: the first rows are read together, to infer their columns. */
 const MAX_FIRST_WAIT_MS = 1000;
 
-const REST = new Uint8Array(0);
+const FLUSH = new Uint8Array(0);
 
-/** Whether a chunk stands for a rest: what has come whole is to be converted and written. */
-export const isRest = (chunk: Uint8Array): boolean => chunk.length === 0;
+/** Whether a chunk marks a flush point: whole rows received so far are to be converted and written. */
+export const isFlush = (chunk: Uint8Array): boolean => chunk.length === 0;
 
-/** Chunks with an empty one where the input rests, or where bytes have waited for longer than a row may. */
-async function* withRests(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Adds an empty chunk where the input pauses, or where bytes have waited longer than a row may. */
+async function* withFlushes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let maxWaitMs = MAX_FIRST_WAIT_MS;
-  // When the first bytes came after the last rest.
+  // Time of the first bytes after the last flush point; -1 if none have come.
   let heldSince = -1;
   let next = iterator.next();
   for (;;) {
@@ -38,17 +39,17 @@ async function* withRests(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
     if (result === null) {
       heldSince = -1;
       maxWaitMs = MAX_WAIT_MS;
-      yield REST;
+      yield FLUSH;
       continue;
     }
     if (result.done === true) return;
     if (heldSince < 0) heldSince = performance.now();
-    if (!isRest(result.value)) yield result.value;
+    if (!isFlush(result.value)) yield result.value;
     next = iterator.next();
   }
 }
 
-/** The value of a promise; null where it needs longer. */
+/** The value of a promise; null if it takes longer. */
 async function within<Value>(promise: Promise<Value>, waitMs: number): Promise<Value | null> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<null>((resolve) => {
@@ -61,21 +62,24 @@ async function within<Value>(promise: Promise<Value>, waitMs: number): Promise<V
   }
 }
 
-/** An object that ends at the end of a line, and a line with a digit. */
+/** Ends of objects at line ends, and lines with a digit. */
 const WHOLE_OBJECT = /[}\]],?[ \t\r]*\n/;
 const ROW_OF_NUMBERS = /\d[^\n]*\n/;
 const SECOND_LINE = /\n[^\n]+\n/;
 /** Before each object of a sequence (RFC 8142). */
 const RECORD_SEPARATOR = 0x1e;
 
-/** Whether the beginning of a text shows its first row: a header alone does not. @param hasHeader of CSV */
+/**
+ * Whether the beginning of a text shows its first row; a header alone does not.
+ * @param hasHeader of CSV
+ */
 function showsRow(head: Uint8Array, hasHeader: boolean): boolean {
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString();
   if (head.includes(RECORD_SEPARATOR) || text.trimStart().startsWith('{')) return WHOLE_OBJECT.test(text);
   return hasHeader ? ROW_OF_NUMBERS.test(text) || SECOND_LINE.test(text) : text.includes('\n');
 }
 
-// Unpacks gzip and Zstandard as it is read. Zstandard is there from Node 22.15 and 24 on.
+// Unpacks gzip and Zstandard while reading. Node has Zstandard from 22.15 and from 24 on.
 
 /** @throws CliFailure BAD_INPUT for data that is broken or cut off, and where this Node has no Zstandard */
 async function* unpacked(
@@ -105,7 +109,7 @@ const ofGzip = (source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   through(zlib.createGunzip({ chunkSize: CHUNK_BYTES }), source);
 
 async function* ofZstd(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  // Node 20 has no Zstandard, and its types know none.
+  // Node 20 has no Zstandard, and its types do not declare it.
   const { createZstdDecompress } = zlib as unknown as {
     createZstdDecompress?: (options: { chunkSize: number }) => Gunzip;
   };
@@ -123,24 +127,24 @@ async function* ofZstd(source: AsyncIterable<Uint8Array>, name: string): AsyncGe
   if (frames.isCut) throw Object.assign(new Error(), { code: CUT_OFF });
 }
 
-/** The reader of the stream gets its error. */
+/** Errors go to the reader of the stream. */
 const through = (stream: Gunzip, source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   pipeline(source, stream, () => undefined);
 
 const CHUNK_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 const QUOTE = 34;
-/** The bytes before a field: a line end, or any of the delimiters. */
+/** Bytes that may precede a field: a line end or any delimiter. */
 const FIELD_STARTS = Buffer.from('\n,;\t|');
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-/** Enough to tell formats apart. */
+/** Bytes that suffice to tell formats apart. */
 export const HEAD_BYTES = 16 * 1024;
 const STDIN_NAME = '(stdin)';
 /** The name of an input in messages. */
 export const nameOf = (path: string): string => (path === '-' ? STDIN_NAME : path);
 
 export interface Input {
-  /** Name in messages: the path as given, or `(stdin)`. */
+  /** Name for messages: the path as given, or `(stdin)`. */
   readonly name: string;
   /** The path, or null for stdin. */
   readonly path: string | null;
@@ -149,32 +153,32 @@ export interface Input {
   readonly isPacked: boolean;
   /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. */
   readonly head: Uint8Array;
-  /** Which point of lines and areas is meant, where somebody has said it. */
+  /** Which point of lines and areas is meant, where the user has said it. */
   readonly point?: PointChoice | undefined;
-  /** Layer of a GeoPackage, where somebody has said it. */
+  /** Layer of a GeoPackage, where the user has named it. */
   readonly sheet?: string | undefined;
   /**
-   * Bytes read from the disk or the pipe so far, before unpacking.
-   * @param rows that have been converted: of a file whose columns lie apart, they say how far it is read
+   * Bytes read from disk or pipe so far, before unpacking.
+   * @param rows that have been converted, from which the progress in a file of column chunks is estimated
    */
   readBytes(rows?: number): number;
-  /** Says how many rows a file has whose columns lie apart. */
+  /** Sets the number of rows of a file of column chunks. */
   hasRows(count: number): void;
-  /** Says which share of a content has come as rows that was held before the first of them. */
+  /** Reports the share of a buffered content that has been passed on as rows. */
   readonly passed: (share: number) => void;
   /**
-   * The content from its first byte, unpacked, text in UTF-8; with the rests of a pipe where they are requested. Can be
-   * read once.
+   * The content from its first byte, unpacked, text in UTF-8, with flush points where they are requested. Can be read
+   * once.
    */
   chunks(): AsyncIterable<Uint8Array>;
-  /** The file itself where its bytes are the content; else null. */
+  /** The file itself where its bytes are the content; otherwise null. */
   readonly plain: PlainFile | null;
-  /** Adds to what `close` does. */
+  /** Adds a step to `close`. */
   onClose(run: () => void): void;
   close(): void;
 }
 
-/** How the content of inputs is to be read, where their bytes do not say it. */
+/** How the content of an input is to be read, where its bytes do not say it. */
 export interface InputOptions {
   /** Encoding of text, by its name in the Encoding Standard. */
   readonly encoding?: string | undefined;
@@ -182,11 +186,11 @@ export interface InputOptions {
   readonly sheet?: string | undefined;
   /** Which point of lines and areas is meant. */
   readonly point?: PointChoice | undefined;
-  /** Whether rows of a pipe are to be converted without waiting for further ones. */
-  readonly hasRests?: boolean | undefined;
-  /** Whether the first line of a CSV is its header, as it is where nobody says otherwise. */
+  /** Whether rows of a pipe are converted without waiting for more. */
+  readonly hasFlushes?: boolean | undefined;
+  /** Whether the first line of CSV is a header; true by default. */
   readonly hasHeader?: boolean | undefined;
-  /** Row of the header, from 1; those above it are left out. */
+  /** Row of the header, from 1; rows above it are skipped. */
   readonly headerRow?: number | undefined;
 }
 
@@ -226,12 +230,12 @@ export async function openInput(path: string, options: InputOptions = {}): Promi
   }
 }
 
-/** Bytes of a file, packed or not, that may hold nothing: an empty one of gzip has 20 and its name. */
+/** Most bytes of a packed file that may be empty: an empty one of gzip has 20 and its name. */
 const MAX_EMPTY_BYTES = 64;
 
 /**
- * Files without those of NDJSON that are empty, as Spark writes parts without rows: they have no columns to compare.
- * Where all are empty the first is left.
+ * Omits empty files other than NDJSON, such as parts that Spark writes without rows: they have no columns to compare.
+ * If all are empty, the first stays.
  */
 export async function withoutEmpty(
   paths: readonly string[],
@@ -256,7 +260,7 @@ async function isEmptyNdjson(
   return input.head.every((byte) => byte <= 32);
 }
 
-/** Bytes that are there already as an input. */
+/** An input made of bytes in memory. */
 export function inputOf(bytes: Uint8Array, name: string): Input {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     yield bytes;
@@ -292,14 +296,15 @@ async function ofStream(
   const counted = new Counted(raw, name);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
-  const rested = sizeBytes === null && options.hasRests === true ? withRests(unpackedOnes) : unpackedOnes;
+  const flushed =
+    sizeBytes === null && options.hasFlushes === true ? withFlushes(unpackedOnes) : unpackedOnes;
   const file =
     packing === null && sizeBytes !== null && raw instanceof ReadStream ? new PlainFile(raw, path) : null;
   let share: number | null = null;
   const passed = (of: number): void => {
     share = of;
   };
-  const { content, isVerbatim } = await readable(rested, { ...options, plain: file, passed }, name);
+  const { content, isVerbatim } = await readable(flushed, { ...options, plain: file, passed }, name);
   const { opening, iterator } = await opened(content, options.hasHeader);
   let rowCount = 0;
   return {
@@ -336,8 +341,9 @@ function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
 }
 
 /**
- * The content in a form whose rows are read: CSV of files of other programs, UTF-8 of text in other encodings.
- * @returns `isVerbatim`: that the form is the content itself
+ * The content converted to a form that is read by rows: CSV of other programs' files, UTF-8 of text in other
+ * encodings.
+ * @returns `isVerbatim`: whether the form is the content itself
  */
 async function readable(
   content: AsyncIterable<Uint8Array>,
@@ -361,11 +367,14 @@ async function readable(
   return { content: text, isVerbatim: isUtf8 };
 }
 
-/** Text without its first lines; a line end within quotes does not count, and a quote within a field is a letter. */
+/**
+ * Text without its first lines. A line end inside quotes does not count; a quote inside an unquoted field is a
+ * letter.
+ */
 async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): AsyncGenerator<Uint8Array> {
   let left = rows;
   let isQuoted = false;
-  /** Whether a quote would open a field, or stand for a letter of the quoted one that has just ended. */
+  /** Whether a quote would open a field, or be an escaped quote after one that seemed to close it. */
   let isOpening = true;
   for await (const chunk of content) {
     let at = 0;
@@ -379,11 +388,11 @@ async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): A
         isOpening = FIELD_STARTS.includes(byte) || (isOpening && BYTE_ORDER_MARK.includes(byte));
       }
     }
-    if (at < chunk.length || isRest(chunk)) yield chunk.subarray(at);
+    if (at < chunk.length || isFlush(chunk)) yield chunk.subarray(at);
   }
 }
 
-/** Reads the first chunks of a content, HEAD_BYTES or more unless it is shorter, or rests after a row. */
+/** Reads the first chunks of a content: HEAD_BYTES or more, fewer if the content is shorter or pauses after a row. */
 async function opened(
   content: AsyncIterable<Uint8Array>,
   hasHeader = true,
@@ -395,7 +404,7 @@ async function opened(
     if (next.done === true) break;
     opening.push(next.value);
     openingBytes += next.value.length;
-    if (isRest(next.value) && showsRow(Buffer.concat(opening), hasHeader)) break;
+    if (isFlush(next.value) && showsRow(Buffer.concat(opening), hasHeader)) break;
   }
   return { opening, iterator };
 }

@@ -14,8 +14,8 @@ export interface EncodeAnswer {
   /** Whole metres to the nearest border between two provinces, null beyond 5 km, where `certainty` asks for it. */
   readonly border_m?: number | null;
   /**
-   * The share of positions so far from a border whose province is right, 0 to 1, where `certainty` asks for it; null
-   * where the service's boundaries say none.
+   * The share of positions at this distance from a border whose province is right, 0 to 1, where `certainty` asks for
+   * it; null where the service's boundaries have no shares.
    */
   readonly certainty?: number | null;
   readonly status: 'OK';
@@ -111,7 +111,7 @@ export interface BoundaryFeature<Type extends string, Coordinates, Properties> {
 
 type Ring = readonly (readonly [lng: number, lat: number])[];
 
-/** All about one code: of `read`. */
+/** The content of a code: of `read`. */
 export interface CodeInfo {
   readonly status: 'OK';
   /** Canonical hexcode. */
@@ -167,7 +167,7 @@ export interface AdminUnitRow {
   readonly merged_units: readonly string[];
 }
 
-/** One province with all that the service gives to it, its sea included: of `adminUnit`. */
+/** One province with everything that the service attributes to it, its sea included: of `adminUnit`. */
 export interface AdminUnitAnswer extends AdminUnitRow {
   readonly status: 'OK';
   readonly boundary: BoundaryFeature<'MultiPolygon', readonly (readonly Ring[])[], AdminUnitRow>;
@@ -188,10 +188,11 @@ export interface MetaAnswer {
     readonly notice: string;
     readonly sha256: string;
     /**
-     * The `certainty` of distances to a border below `below_m`, null for all others; absent where none was measured.
+     * The `certainty` of distances to a border below `below_m`, null for the last band; absent where none was
+     * measured.
      */
     readonly bands?: readonly { readonly below_m: number | null; readonly certainty: number }[];
-    /** The truth that the shares were measured on, in English words. */
+    /** A description in English of the reference that the shares were measured against. */
     readonly bands_note?: string;
   };
 }

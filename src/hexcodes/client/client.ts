@@ -1,5 +1,6 @@
-// The client: one method a call of the service, and `stream` for points without end. It knows no platform: node.ts
-// and web.ts say how the stream opens its sockets. Positions are WGS 84 degrees, latitude first.
+// The client: one method a call of the service, and `stream` for an unlimited number of points. It is independent of
+// the platform: node.ts and web.ts say how the stream opens its sockets. Positions are WGS 84 degrees, latitude
+// first.
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { onlyExtras } from '../extras.js';
@@ -54,12 +55,12 @@ import {
 import { type OpenSocket, standardSocketOpener } from './stream/socket.js';
 import { HexcodesStream } from './stream/stream.js';
 
-// Batches of any length: several calls of the size that the service takes, their results in one list and in the words
-// of the library.
+// Batches of any length, as several calls of the size that the service accepts. Their results are one list, with the
+// names of the library.
 /** A result as the service writes it. */
 interface Served {
   readonly status: string;
-  /** Place of a failed item in its call. */
+  /** Index of a failed item in its call. */
   readonly index?: number;
 }
 
@@ -102,14 +103,14 @@ function textsOf(records: Uint8Array): string[] {
   return Array.from({ length: records.length / RECORD_BYTES }, (_, i) => {
     const bytes = records.subarray(i * RECORD_BYTES, i * RECORD_BYTES + RECORD_TEXT_BYTES);
     const end = bytes.indexOf(0);
-    // Bytes outside ASCII are in no record of a hexcode; the replacement character is in no text of one.
+    // Records of hexcodes are ASCII; the replacement character is in no hexcode.
     return Array.from(end < 0 ? bytes : bytes.subarray(0, end), (byte) =>
       byte < 0x80 ? String.fromCharCode(byte) : '\ufffd',
     ).join('');
   });
 }
 
-/** The service reads no longer text, in UTF-16 units. */
+/** The service reads no longer texts, in UTF-16 units. */
 const MAX_TEXT_UNITS = 64;
 /** Suggestions that the service gives at most. */
 const MAX_SUGGESTIONS = 10;
@@ -134,14 +135,14 @@ function nearOf(near: Position): string {
   throw badArgument('near is [lat, lng] or { lat, lng } in degrees');
 }
 
-/** A text as one segment of a path; undefined for a text that cannot be one, and is not a code either. */
+/** A text as one segment of a path; undefined for a text that can be neither a segment nor a code. */
 function segmentOf(text: string): string | undefined {
   if (typeof text !== 'string') throw badArgument('a code is a text');
-  // Dots would be steps in the path; a lone surrogate cannot be encoded.
+  // Dots would navigate in the path; a lone surrogate cannot be encoded.
   if (text === '' || text === '.' || text === '..' || text.length > MAX_TEXT_UNITS) return undefined;
   try {
     const escaped = encodeURIComponent(text);
-    // "encode" and its like name other endpoints; with its first letter escaped it is a code like any other.
+    // Words such as "encode" name other endpoints; with an escaped first letter they are read as codes.
     return /^[a-z]+$/.test(text) ? `%${text.charCodeAt(0).toString(16)}${escaped.slice(1)}` : escaped;
   } catch {
     return undefined;
@@ -186,7 +187,7 @@ function refused(given: unknown, reason: string): HexcodesClientError {
 export interface Platform {
   /** Opens the stream's socket where the options bring no WebSocket; absent where the platform has none. */
   readonly openSocket: OpenSocket | undefined;
-  /** Whether `fetch` sends a body while it is made. */
+  /** Whether `fetch` sends a body while it is still being produced. */
   readonly streamsBodies: boolean;
 }
 
@@ -243,7 +244,7 @@ export class HexcodesClient {
     return this.#http.post('hexcodes/decode', { hexcodes }, options.signal);
   }
 
-  /** All about one code. A text that is not a hexcode is answered with INVALID_HEXCODES, not thrown. */
+  /** The content of a code. A text that is not a hexcode is answered with INVALID_HEXCODES, not thrown. */
   async read(hexcodes: string, options: CallOptions = {}): Promise<ReadAnswer> {
     requireOptions(options, 'read', CALL_OPTIONS);
     const segment = segmentOf(hexcodes);
@@ -288,7 +289,7 @@ export class HexcodesClient {
       items,
       signal,
       (part) => ({ ...extras, points: part }),
-      // The service's word for a position in no province is that of its HTTP status.
+      // The service's status of a position in no province is named after its HTTP status.
       (result) => (result.status === 'NOT_FOUND' ? { ...result, status: 'OUTSIDE_COVERAGE' } : result),
     );
   }
@@ -318,7 +319,7 @@ export class HexcodesClient {
 
   /**
    * Sends CSV, NDJSON or frames of any length and returns the answer when it begins; read it while the rest is sent.
-   * Nothing is sent twice, and `timeoutMs` does not count. In a browser a stream is sent when all of it is there.
+   * Requests are not repeated, and `timeoutMs` does not apply. In a browser a stream is collected before it is sent.
    */
   async bulk(options: BulkOptions): Promise<BulkAnswer> {
     if (options?.operation === 'decode') requireOptions(options, 'bulk of decode', BULKS.decode);
@@ -344,7 +345,7 @@ export class HexcodesClient {
     try {
       return await this.#http.get<AdminUnitAnswer>(`admin-units/${segment}`, options.signal);
     } catch (error) {
-      // The service answers an unknown province and an unknown path alike.
+      // The service answers an unknown province like an unknown path.
       const isAnswered = error instanceof HexcodesClientError && error.httpStatus === 404 && error.requestId;
       if (isAnswered && !ADMIN_UNITS.some((unit) => unit.code === adminCode)) throw noUnit(adminCode, error);
       throw error;

@@ -1,10 +1,10 @@
-// The client's one error class, for refusals by the service and for failures of the connection alike.
+// The client's one error class, for rejections by the service and for connection failures.
 
-// The error of an HTTP answer that is not a success. A body of the service has its own word; of any other body, which a
-// proxy or some other server has written, only the HTTP status is known.
+// The error of an unsuccessful HTTP answer. A body of the service has its own status word; of a body written by a
+// proxy or another server, only the HTTP status is used.
 /** An HTTP answer, read to its end. */
 interface FailedAnswer {
-  /** Where it came from; its query, which may hold a key, is never shown. */
+  /** URL of the answer; its query, which may hold a key, is never shown. */
   readonly url: URL;
   readonly httpStatus: number;
   readonly text: string;
@@ -19,7 +19,7 @@ interface ErrorBody {
   readonly details?: unknown;
 }
 
-/** Status words that become the error's code as they are. */
+/** Status words that are error codes, too. */
 const WORDS: ReadonlySet<unknown> = new Set<ClientErrorCode>([
   'INVALID_REQUEST',
   'REQUEST_DENIED',
@@ -28,7 +28,7 @@ const WORDS: ReadonlySet<unknown> = new Set<ClientErrorCode>([
   'INTERNAL_ERROR',
 ]);
 
-/** Error codes by HTTP status, for bodies that are not the service's; every other status is PROTOCOL. */
+/** Error codes by HTTP status, for bodies that the service did not write; every other status is PROTOCOL. */
 const FOREIGN: ReadonlyMap<number, ClientErrorCode> = new Map([
   [400, 'INVALID_REQUEST'],
   [401, 'REQUEST_DENIED'],
@@ -43,7 +43,7 @@ const FOREIGN: ReadonlyMap<number, ClientErrorCode> = new Map([
   [504, 'UNAVAILABLE'],
 ]);
 
-/** Whether an answer is a redirect; to a page it has no status. */
+/** Whether an answer is a redirect; in browsers it has no status. */
 export const isRedirect = (httpStatus: number): boolean =>
   httpStatus === 0 || (httpStatus >= 300 && httpStatus < 400);
 
@@ -75,7 +75,7 @@ export function errorOfAnswer(answer: FailedAnswer): HexcodesClientError {
 export const errorOfFetch = (url: URL, { status, headers }: Response, text: string): HexcodesClientError =>
   errorOfAnswer({ url, httpStatus: status, text, header: (name) => headers.get(name) });
 
-/** Shows no more of the target than its origin: a query may hold a key. */
+/** Shows only the origin of the target: its query may hold a key. */
 function redirectMessage({ url, httpStatus, header }: FailedAnswer): string {
   const location = header('location');
   const isKnown = location !== null && URL.canParse(location, url);
@@ -130,7 +130,7 @@ export interface ClientErrorDetails {
   readonly requestId?: string | undefined;
   /** The wait that the service asks for, with OVER_QUERY_LIMIT and UNAVAILABLE. */
   readonly retryAfterSec?: number | undefined;
-  /** Every fault of the request at once, as the service lists them. */
+  /** All faults of the request, as the service lists them. */
   readonly details?: readonly Fault[] | undefined;
   readonly cause?: unknown;
 }
@@ -160,7 +160,9 @@ export function unreachable(url: URL, cause: unknown): HexcodesClientError {
   return new HexcodesClientError('NETWORK', `${url.origin} cannot be reached: ${reasonOf(cause)}`, { cause });
 }
 
-/** `fetch` hides the reason in the cause of its error, and Node that of several addresses in the parts of one. */
+/**
+ * `fetch` hides the reason in the cause of its error, and Node the reasons of several addresses in an AggregateError.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   if (!(error instanceof Error)) return String(error);

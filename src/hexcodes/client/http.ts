@@ -7,8 +7,8 @@ import { errorOfFetch, HexcodesClientError, isRedirect, unreachable } from './er
 import type { CallOptions } from './options.js';
 import { loopOver, requireOperation } from './stream/frames.js';
 
-// JSON calls to the service over fetch: one timeout for a call with all its retries, and every failure as one
-// HexcodesClientError. Calls change nothing, so one may be repeated without asking what became of it.
+// JSON calls to the service over fetch: one timeout for a call with its retries, and every failure as a
+// HexcodesClientError. Calls have no side effects, so a call may be repeated whatever became of it.
 
 interface HttpSettings {
   /** Ends with a slash; paths of calls are resolved against it. */
@@ -33,7 +33,7 @@ export class HttpCalls {
 
   /**
    * Gets a JSON body.
-   * @throws HexcodesClientError for every answer but a success, and for none in time
+   * @throws HexcodesClientError for every unsuccessful answer, and if none comes in time
    */
   get<Answer>(path: string, callerSignal: AbortSignal | undefined): Promise<Answer> {
     return this.#call(path, {}, callerSignal);
@@ -54,7 +54,7 @@ export class HttpCalls {
     init: { method?: string; headers?: object; body?: string },
     callerSignal: AbortSignal | undefined,
   ): Promise<Answer> {
-    // Called on its own, not as a method of the settings: browsers refuse that.
+    // Called as a function, not as a method of the settings: browsers refuse that.
     const { baseUrl, apiKey, timeoutMs, retries, fetch } = this.settings;
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = callerSignal === undefined ? timeout : AbortSignal.any([timeout, callerSignal]);
@@ -63,7 +63,7 @@ export class HttpCalls {
     for (let attempt = 0; ; attempt++) {
       let error: HexcodesClientError;
       try {
-        // A redirect would take the key, and the positions, to an address that the caller has not named.
+        // A redirect would send the key and the positions to an address that the caller has not named.
         const answer = await fetch(url, { ...init, headers, signal, redirect: 'manual' });
         const text = await answer.text();
         const body = isRedirect(answer.status) ? undefined : answerIn(text);
@@ -85,7 +85,7 @@ export class HttpCalls {
     }
   }
 
-  /** Tells an abort by the caller and the timeout of the call from a failure of the connection. */
+  /** Distinguishes an abort by the caller, the timeout of the call and a connection failure. */
   #throwIfEnded(cause: unknown, timeout: AbortSignal, callerSignal: AbortSignal | undefined): void {
     if (callerSignal?.aborted) throw new HexcodesClientError('ABORTED', 'the call was aborted', { cause });
     if (!timeout.aborted) return;
@@ -156,7 +156,7 @@ export interface BulkOptions extends CallOptions, ExtrasAsked {
   readonly answerFormat?: BulkFormat | undefined;
   /** H3 resolution of rows that have none, integer 0 to 15; default 13. */
   readonly resolution?: number | undefined;
-  /** Is put before the names of the columns that a CSV answer adds. */
+  /** Prefix of the columns that a CSV answer adds. */
   readonly prefix?: string | undefined;
   /** The source is gzipped. */
   readonly isGzipped?: boolean | undefined;
@@ -184,7 +184,7 @@ const MEDIA_TYPES: Record<BulkFormat, string> = {
   frames: 'application/vnd.hexcodes.frames',
 };
 
-/** @param streamsBodies whether `fetch` sends a body while it is made; otherwise it is collected in a Blob */
+/** @param streamsBodies whether `fetch` sends a body while it is produced; otherwise it is collected in a Blob */
 export async function bulk(
   http: HttpSettings,
   options: BulkOptions,
@@ -253,7 +253,7 @@ function refused(message: string): HexcodesClientError {
   return new HexcodesClientError('BAD_ARGUMENT', message);
 }
 
-/** @throws HexcodesClientError BAD_ARGUMENT for a source of another kind; a path is one */
+/** @throws HexcodesClientError BAD_ARGUMENT for a source of another kind, such as a path */
 function bodyOf(
   source: unknown,
   ended: AbortSignal,
@@ -289,7 +289,7 @@ function streamOf(
   failed: (cause: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  /** The first half of a character that ends a text; the next one begins with the second. */
+  /** The high surrogate at the end of a text; the next text begins with the low one. */
   let half = '';
   return new ReadableStream<Uint8Array>(
     {
@@ -305,7 +305,7 @@ function streamOf(
           if (text !== '' || value === '')
             controller.enqueue(encoder.encode(isCut ? text.slice(0, -1) : text));
           if (done) controller.close();
-          // Copied, as a source may fill its array again while it is on its way.
+          // Copied, because a source may refill its array while the chunk is being sent.
           else if (value instanceof Uint8Array) controller.enqueue(value.slice());
           else if (typeof value !== 'string')
             throw refused('the source gave a chunk that is neither bytes nor text');

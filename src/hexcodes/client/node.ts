@@ -9,10 +9,10 @@ import { BINARY_SUBPROTOCOL, type OpenSocket, type StreamSocket } from './stream
 // The stream's socket in Node, made with `ws`: Node 20 has no WebSocket of its own, and Node 22's hides the answer to
 // a refused upgrade. The key is sent in a header, which keeps it out of access logs.
 const HANDSHAKE_TIMEOUT_MS = 15_000;
-/** The service's error bodies are small; a proxy's page may be large, and the rest of it is not read. */
+/** The service's error bodies are small; a proxy's page may be large and is cut off here. */
 const REFUSAL_BODY_BYTES = 65_536;
 
-/** Loads `ws` with the first stream: calls over HTTP do without it. */
+/** Loads `ws` with the first stream: HTTP calls do not need it. */
 const openNodeSocket: OpenSocket = (url, apiKey, events) => {
   let socket: StreamSocket | undefined;
   let dropped = false;
@@ -91,7 +91,7 @@ function openWith(
     else events.text(data.toString());
   });
   socket.on('error', (cause) => {
-    // After the upgrade `close` with code 1006 follows, and reports the same.
+    // After the upgrade `close` follows with code 1006 and reports the same failure.
     if (!opened) refuse(unreachable(url, cause));
   });
   socket.on('close', (code, reason) => {

@@ -1,4 +1,4 @@
-// Options that callers hand to the client: its settings, and the arguments and options of its calls.
+// Options of the client, and the arguments and options of its calls.
 import { EXTRA_NAMES, type ExtrasAsked } from '../extras.js';
 import { isOptions, unknownOption } from '../wire/params/names.js';
 import { HexcodesClientError } from './errors.js';
@@ -30,7 +30,7 @@ export interface EncodeCallOptions extends CallOptions, ExtrasAsked {
 export type Position = readonly [lat: number, lng: number] | { readonly lat: number; readonly lng: number };
 
 export interface SuggestCallOptions extends CallOptions {
-  /** A position to which the code that was meant is probably close. */
+  /** A position that is probably close to the intended code. */
   readonly near?: Position | undefined;
   /** Suggestions at most; the service gives ten at most. */
   readonly limit?: number | undefined;
@@ -54,9 +54,9 @@ export type BatchHexcode = string | { readonly hexcodes: string; readonly id?: s
 export interface StreamOptions<In> extends CallOptions {
   /** Chunks that the stream writes by itself; without it, the caller writes to `writable`. */
   readonly source?: Iterable<In> | AsyncIterable<In> | undefined;
-  /** Most points of one frame, 1 to 65,536; default 4,096, which costs the service least a point. */
+  /** Most points of one frame, 1 to 65,536; the default, 4,096, costs the service least a point. */
   readonly framePoints?: number | undefined;
-  /** Connections in a row without one answer after which the stream fails; default 18, some 20 seconds. */
+  /** Consecutive connections without an answer after which the stream fails; default 18, some 20 seconds. */
   readonly maxAttempts?: number | undefined;
   /** Timeout of the service's next answer while frames are unanswered: then the stream reconnects. Default 60,000. */
   readonly answerTimeoutMs?: number | undefined;
@@ -87,8 +87,8 @@ export const BULKS = {
 } as const;
 
 /**
- * @throws HexcodesClientError BAD_ARGUMENT where the options of a call are not an object, a resolution for instance, or
- *   hold one of another name
+ * @throws HexcodesClientError BAD_ARGUMENT where the options of a call are not an object, such as a resolution, or
+ * have an unknown name
  */
 export function requireOptions(given: unknown, call: string, known: readonly string[]): void {
   if (!isOptions(given))
@@ -103,10 +103,10 @@ export function requireOptions(given: unknown, call: string, known: readonly str
     throw new HexcodesClientError('BAD_ARGUMENT', `signal of ${call} is an AbortSignal`);
 }
 
-/** Longest delay of a timer: one that is longer ends at once. */
+/** Longest delay of a timer: a longer one fires at once. */
 const MAX_DELAY_MS = 2_147_483_647;
 
-/** Least and most of the numbers among the options. */
+/** Bounds of the numeric options. */
 const NUMBERS = {
   timeoutMs: [1, MAX_DELAY_MS],
   retries: [0, Number.POSITIVE_INFINITY],
@@ -134,7 +134,7 @@ export function numberOf<N extends keyof typeof NUMBERS>(
 }
 
 /**
- * The key as a header may hold it, without blanks at its ends, as of the line of a file.
+ * The key as sent in a header, without surrounding blanks, such as a line end read from a file.
  * @throws HexcodesClientError BAD_ARGUMENT, whose message does not repeat the key
  */
 export function keyOf({ apiKey }: ClientOptions): string | undefined {

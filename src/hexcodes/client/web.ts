@@ -10,7 +10,7 @@ export class HexcodesClient extends Client {
   constructor(options: ClientOptions) {
     const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
     const fetch = options?.fetch ?? globalThis.fetch;
-    // Over HTTP/1.1 browsers send a body only when they have all of it.
+    // Over HTTP/1.1 browsers send a body only when it is complete.
     super(options, {
       openSocket: WebSocket && standardSocketOpener(WebSocket, fetch),
       streamsBodies: false,

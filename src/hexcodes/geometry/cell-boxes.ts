@@ -1,33 +1,36 @@
-// Boxes of many cells, the same as cellBox of codebook.ts makes: inside a face of the icosahedron the cells of one
-// resolution have one shape in the plane of the face, so that corners are added to a centre there. Where that is not
-// certain to round to the same box, cellBox is asked.
+// Boxes of many cells, equal to those of cellBox in codebook.ts. Inside a face of the icosahedron all cells of one
+// resolution have the same shape in the plane of the face, so its corners are added to the centre. Where rounding
+// might give another box, cellBox computes it.
 
 import { cellToLatLng, getPentagons } from 'h3-js';
 import { cellBox, cellRing } from './codebook.js';
 
 const RADIANS = Math.PI / 180;
-/** As cellBox rounds. */
+/** Fraction of a degree that cellBox rounds to. */
 const PARTS = 1e7;
 const CORNERS = 6;
-/** Parts by which the two computations may differ: a hundred times what was met. */
+/** Fraction of a part by which the two computations may differ: a hundred times the largest difference measured. */
 const UNSURE_PARTS = 1e-4;
-/** Edges of cells are arcs: in the tropics they pass their ends by less than the square of their angle times this. */
+/**
+ * Edges of cells are arcs: in the tropics they bulge beyond their ends by less than this times the square of their
+ * angle.
+ */
 const BULGE = 0.07;
 
 type Vector = readonly [x: number, y: number, z: number];
 
 interface Face {
   readonly center: Vector;
-  /** Unit vectors from the three sides inwards. */
+  /** Unit vectors inwards from the three sides. */
   readonly inwards: readonly Vector[];
-  /** Shapes of the cells by resolution; null until one is met. */
+  /** Shapes of the cells by resolution; null until needed. */
   readonly shapes: (Shape | null)[];
 }
 
 interface Shape {
-  /** The six corners from the centre, in the plane that touches the sphere at the centre of the face. */
+  /** Offsets of the six corners from the centre, in the plane that touches the sphere at the centre of the face. */
   readonly corners: Float64Array;
-  /** A centre farther than this from the sides has all of its cell inside. */
+  /** A cell whose centre is farther than this from the sides lies inside. */
   readonly margin: number;
   readonly unsureParts: number;
 }
@@ -40,7 +43,7 @@ export class CellBoxes {
   readonly #box = new Float64Array(4);
 
   /**
-   * The box of a cell: west, south, east, north, in degrees. The array is that of the next call, too.
+   * The box of a cell: west, south, east, north, in degrees. The array is reused by the next call.
    * @param high upper half of its H3 index
    * @param low lower half
    * @param latDeg of its centre
@@ -100,7 +103,7 @@ export class CellBoxes {
   }
 }
 
-/** Whether a side of a box is certain; it is set then. */
+/** Whether the rounding of a side of the box is certain; if so, sets the side. */
 function rounded(
   box: Float64Array,
   side: number,
@@ -118,7 +121,7 @@ function textOf(high: number, low: number): string {
   return high.toString(16) + low.toString(16).padStart(8, '0');
 }
 
-/** The faces between three neighbours each of the twelve pentagons. */
+/** The faces: each lies between three neighbours among the twelve pentagons. */
 function facesOf(): Face[] {
   const points = getPentagons(0).map((cell) => {
     const [lat, lng] = cellToLatLng(cell);
@@ -142,7 +145,7 @@ function facesOf(): Face[] {
 
 const NO_SHAPE: Shape = { corners: new Float64Array(3 * CORNERS), margin: Infinity, unsureParts: 1 };
 
-/** The shape of the cells of one resolution, from one of them; null for a cell that leaves its face. */
+/** The shape of the cells of one resolution, measured at one of them; null for a cell that leaves its face. */
 function shapeOf(
   { center, inwards }: Face,
   high: number,

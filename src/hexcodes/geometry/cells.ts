@@ -29,15 +29,12 @@ function requireResolution(resolution: number, lowest: number, highest: number, 
 }
 
 /**
- * The hexcodes of the six cells that touch a code's cell, counter-clockwise as H3 gives them.
- *
- * A neighbour has the admin code of its own centre. Where that centre lies outside the coverage, or decode would not
- * accept that code, it has the admin code of `code`; `encode` may never give such a code. A neighbour for which decode
- * accepts neither is left out.
- *
+ * The hexcodes of the six cells that touch a code's cell, counter-clockwise as H3 gives them. A neighbour has the
+ * admin code of its own centre. If the centre lies outside the coverage, or decode would not accept that code, it has
+ * the admin code of `code`, which `encode` may never give. A neighbour for which decode accepts neither is omitted.
  * @param hexcodes a loaded library
  * @param code a hexcode in any accepted spelling
- * @param none there is no third argument, no number of rings for instance; it would be ignored without a word
+ * @param none there is no third argument: a number of rings, for instance, would be silently ignored
  * @returns up to six canonical hexcodes of the same resolution
  * @throws HexcodesError INVALID_HEXCODES, BAD_ARGUMENT
  */
@@ -84,7 +81,7 @@ export function gridDisk(hexcodes: Codebook, code: string, steps: number): strin
   );
 }
 
-/** The code of a cell near another within the province of its own centre, else of that of the other. */
+/** The code of a cell within the province of its own centre, otherwise within that of the nearby code. */
 function packed(
   hexcodes: Codebook,
   cell: string,
@@ -111,7 +108,7 @@ export function parent(hexcodes: Codebook, code: string, resolution?: number): s
   const wanted = resolution === undefined ? read.resolution - 1 : resolution;
   requireResolution(wanted, 0, read.resolution, `a parent of ${read.hexcodes}`);
   const ancestor = hexcodes.pack(BigInt(`0x${cellToParent(h3Text(read.cell), wanted)}`), read.admin_code);
-  // A row of the reach table holds the rows of all its descendants, so an ancestor always has its code.
+  // A row of the reach table includes the rows of all its descendants, so an ancestor always has its code.
   if (ancestor === null) throw new HexcodesError('BAD_DATA', `no code for the parent of ${read.hexcodes}`);
   return ancestor;
 }

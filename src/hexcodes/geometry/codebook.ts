@@ -4,7 +4,7 @@ import { cellToBoundary } from 'h3-js';
 import { HexcodesError } from '../errors.js';
 import { shown } from '../wire/params/names.js';
 
-// Positions as callers hand them in.
+// Types of positions in arguments.
 /** A position in degrees, latitude first. */
 export type LatLng = readonly [lat: number, lng: number];
 
@@ -85,13 +85,13 @@ export function cellRing(cell: string): [lng: number, lat: number][] {
   return ring;
 }
 
-/** Boxes are rounded outwards to this fraction of a degree, which exceeds the error of corners and positions. */
+/** Fraction of a degree to which boxes are rounded outwards; it exceeds the error of corners and positions. */
 const PARTS = 1e7;
 const RADIANS = Math.PI / 180;
 
 /**
- * The box that holds every position of a cell, in degrees: its edges are arcs, which between their ends may lie farther
- * north or south than both. Valid for cells that no pole and no 180th meridian crosses.
+ * The box that holds every position of a cell, in degrees. Edges are arcs, so between their ends they may lie farther
+ * north or south than both ends. Valid for cells that contain no pole and do not cross the 180th meridian.
  * @param cell an H3 index in hexadecimal
  */
 export function cellBox(cell: string): [west: number, south: number, east: number, north: number] {
@@ -115,7 +115,7 @@ function turningLat(latA: number, lngA: number, latB: number, lngB: number): num
   const [xA, yA, zA] = vectorOf(latA, lngA);
   const [xB, yB, zB] = vectorOf(latB, lngB);
   const [x, y, z] = [yA * zB - zA * yB, zA * xB - xA * zB, xA * yB - yA * xB];
-  // How the latitude begins to change from one end towards the other, and back from there.
+  // Direction in which the latitude changes at either end, towards the other.
   const cosine = xA * xB + yA * yB + zA * zB;
   const [fromA, fromB] = [zB - zA * cosine, zA - zB * cosine];
   if (fromA * fromB <= 0) return null;
@@ -128,7 +128,7 @@ function vectorOf(lat: number, lng: number): [x: number, y: number, z: number] {
   return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)];
 }
 
-/** The properties of every feature made here. */
+/** The properties of every feature. */
 export interface CodeProperties {
   hexcodes: string;
   resolution: number;

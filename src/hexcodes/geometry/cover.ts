@@ -27,13 +27,13 @@ import {
   readOrThrow,
 } from './codebook.js';
 
-// Positions of the coverage in cells that it touches with neither their centre nor a corner: a spit, an islet, a bend
-// of the border. They lie along the coverage's edge.
+// Positions of the coverage in cells of which it holds neither the centre nor a corner: a spit, an islet, a bend of
+// the border. They lie along the edge of the coverage.
 
-/** Degrees of a square of the table below. */
+/** Size in degrees of a square of the segment table. */
 const SQUARE_DEG = 0.05;
 const SQUARES_A_ROW = 100_000;
-/** Degrees from the edge to both sides: the index has whole micro-degrees. */
+/** Degrees from the edge to either side: the index has whole micro-degrees. */
 const ASIDE_DEG = [1e-6, 4e-6] as const;
 
 interface Edges {
@@ -94,7 +94,7 @@ function* edgePositions(
   for (const [square, offsets] of squaresWithin(bySquare, { west, south, east, north }))
     for (const at of offsets) {
       const [x0, y0, x1, y1] = segments.subarray(at, at + 4) as unknown as [number, number, number, number];
-      // A long segment has pieces in several squares, of which the first of the cell is enough.
+      // A long segment has pieces in several squares; the first square in the cell suffices.
       if (square !== undefined && Math.max(squareOf(Math.min(x0, x1)), west) !== square % SQUARES_A_ROW)
         continue;
       const piece = withinRing(ring, x0, y0, x1, y1);
@@ -121,7 +121,7 @@ interface Squares {
   readonly north: number;
 }
 
-/** Squares with segments; all of the table where a cell is so large that it has more squares than the table. */
+/** Squares of a cell that have segments; all squares of the table where the cell covers more than the table has. */
 function* squaresWithin(
   bySquare: ReadonlyMap<number, readonly number[]>,
   { west, south, east, north }: Squares,
@@ -138,7 +138,7 @@ function* squaresWithin(
     }
 }
 
-/** The piece of a segment in a convex ring, as shares of its length; null for none. */
+/** The piece of a segment in a convex ring, as fractions of its length; null if it is outside. */
 function withinRing(
   ring: readonly (readonly [number, number])[],
   x0: number,
@@ -150,7 +150,7 @@ function withinRing(
   for (let i = 1; i < ring.length; i++) {
     const [ax, ay] = ring[i - 1]!;
     const [bx, by] = ring[i]!;
-    // Distances to the left of the edge, inside, scaled by its length.
+    // Distances inside the edge, to its left, scaled by its length.
     const atStart = (bx - ax) * (y0 - ay) - (by - ay) * (x0 - ax);
     const atEnd = (bx - ax) * (y1 - ay) - (by - ay) * (x1 - ax);
     if (atStart < 0 && atEnd < 0) return null;
@@ -167,21 +167,22 @@ interface NamedCell {
 }
 
 /**
- * Cells with names: whether positions lie in the cells of a list of hexcodes, as `cover` makes it. A position is in a
- * cell of the list if its cell of the finest resolution of the list has it as its H3 ancestor: so a compacted list
- * answers as the one that it was made of. A position without a hexcode, abroad, is in none; which province it has plays
- * no part.
+ * Zones by cells: whether positions lie in the cells of a list of hexcodes, as `cover` makes it. A position is in a
+ * cell of the list if the cell is the H3 ancestor of the position's cell at the finest resolution of the list; so a
+ * compacted list gives the same answers as the original. A position without a hexcode, abroad, is in none; its
+ * province plays no part.
  */
 export class CellSet {
   readonly #hexcodes: Codebook;
   readonly #names = new Map<string, NamedCell>();
-  /** Descending. */
+  /** Resolutions of the list, descending. */
   readonly #resolutions: readonly number[];
 
   /**
    * @param hexcodes a loaded library
-   * @param codes in any accepted spelling; with a name each. The first code of the list that holds a position names it
-   * @throws HexcodesError INVALID_HEXCODES for the first text that is not one
+   * @param codes in any accepted spelling, optionally with a name each; the first code of the list that holds a
+   * position names it
+   * @throws HexcodesError INVALID_HEXCODES for the first text that is not a hexcode
    */
   constructor(hexcodes: Codebook, codes: Iterable<string | readonly [code: string, name: string]>) {
     this.#hexcodes = hexcodes;
@@ -226,7 +227,7 @@ export class CellSet {
     return this.nameOf(latLngToCell(lat, lng, this.resolution));
   }
 
-  /** The zone of an H3 cell of the finest resolution, in hexadecimal; whether it has a hexcode is not asked. */
+  /** The zone of an H3 cell of the finest resolution, in hexadecimal, whether or not it has a hexcode. */
   nameOf(cell: string): string | undefined {
     let first: NamedCell | undefined;
     for (const [i, resolution] of this.#resolutions.entries()) {
@@ -274,13 +275,13 @@ export function ringOf(cell: string): [lng: number, lat: number][] {
   return cellToBoundary(cell, true) as [number, number][];
 }
 
-/** Into how many strips `codesWithin` cuts a box. */
+/** Number of strips into which `codesWithin` cuts a box. */
 export const stripsOf = (box: Box, resolution: number): number =>
   Math.max(1, Math.ceil(estimatedCells(box, resolution) / STRIP_CELLS));
 
 /**
- * The hexcodes of the cells whose centre lies in the box and in a province, strip by strip from south to north, so that
- * the caller can do other things between two of them.
+ * The hexcodes of the cells whose centre lies in the box and in a province, strip by strip from south to north, so
+ * that the caller can do other work between two strips.
  */
 export function* codesWithin(hexcodes: Codebook, box: Box, resolution: number): Generator<string[]> {
   const { west, south, east, north } = box;
@@ -309,7 +310,7 @@ export interface CoverOptions {
   readonly resolution: number;
   /** Which cells: those that `touch` the area (default), whose `center` is in it, or that lie `inside` as a whole. */
   readonly cells?: 'touch' | 'center' | 'inside' | undefined;
-  /** Whether seven cells of one parent become the parent, again and again. Default false. */
+  /** Whether seven cells of one parent are replaced by the parent, at every level. Default false. */
   readonly compact?: boolean | undefined;
 }
 
@@ -318,24 +319,24 @@ const FLAGS = {
   center: POLYGON_TO_CELLS_FLAGS.containmentCenter,
   inside: POLYGON_TO_CELLS_FLAGS.containmentFull,
 } as const;
-/** More would not be a zone, and not fit into memory. */
+/** Larger zones would not fit into memory. */
 const MAX_CELLS = 2_000_000;
-/** Mean area of a cell of resolution 0, square degrees at the equator. One finer resolution has a seventh of it. */
+/**
+ * Mean area of a cell of resolution 0, in square degrees at the equator. Each finer resolution has a seventh of it.
+ */
 const SQUARE_DEGREES = 4_357_449 / 111.2 ** 2;
 
 /**
  * The hexcodes of an area, in the order of their H3 indexes. A cell has the province of its centre, else of a corner,
- * else of the edge of the coverage within it; cells without any lie outside Viet Nam and are left out. So no position
- * of the area that has a hexcode is missed with `touch`.
- *
- * H3's hierarchy is logical: with `compact` a code stands for the seven finer cells of its own, whose outline differs a
- * little from that of the drawn cell. `CellSet` of the same list goes by these, so that compacting changes no answer:
- * cells become their parent only where all seven have a code, and the parent, too.
- *
+ * else of the edge of the coverage within it; cells with none of these lie outside Viet Nam and are omitted. So with
+ * `touch` no position of the area that has a hexcode is missed. H3's hierarchy is logical: with `compact` a code
+ * stands for its seven finer cells, whose outline differs a little from that of the drawn cell. `CellSet` of the list
+ * follows the hierarchy, so that compacting changes no answer: cells are replaced by their parent only where all
+ * seven and the parent have a code.
  * @param hexcodes a loaded library
  * @param area in degrees, longitude first
- * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for what is not an area or has more than 2,000,000 cells, and for
- *   an option of another name or value
+ * @throws HexcodesError BAD_RESOLUTION; BAD_ARGUMENT for anything but an area of up to 2,000,000 cells, and for an
+ * option of another name or value
  */
 export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): string[] {
   requireKnown(options, ['resolution', 'cells', 'compact'], 'cover');
@@ -353,7 +354,7 @@ export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): st
   for (const polygon of polygonsOf(area)) {
     requireSize(polygon[0]!, resolution);
     for (const cell of polygonToCellsExperimental(polygon, resolution, flag, true)) found.add(cell);
-    // H3 leaves out a cell that has a hole as a whole, and its own centre in it.
+    // H3 omits a cell that contains a whole hole, if its centre is in the hole.
     if (which === 'touch')
       for (const [corner] of polygon.slice(1)) found.add(latLngToCell(corner![1]!, corner![0]!, resolution));
     if (found.size > MAX_CELLS) throw tooMany(found.size, resolution);
@@ -427,7 +428,7 @@ function isPolygon(rings: unknown): boolean {
   );
 }
 
-/** Checks the size by the box around the ring: no polygon in it has more cells. */
+/** Limits the size by the box around the ring: no polygon in it has more cells. */
 function requireSize(ring: number[][], resolution: number): void {
   let [west, south, east, north] = [180, 90, -180, -90];
   for (const [lng, lat] of ring as [number, number][]) {

@@ -36,7 +36,7 @@ export interface FoundPosition {
   /** Degrees. */
   lat: number;
   lng: number;
-  /** Whether the text had the longitude first, as only the order tells. */
+  /** Whether the text had the longitude first, as far as the numbers tell. */
   isSwapped: boolean;
   /**
    * The thing whose middle the position is, where the text names no point: the view of a map, the cell of a Plus
@@ -47,7 +47,7 @@ export interface FoundPosition {
   error_m?: number;
 }
 
-/** A code, a position, or `several` of them, where the intended one is unknown. */
+/** A code, a position, or `several` of them, where the intended one is not known. */
 export type FoundText =
   | FoundCode
   | FoundPosition
@@ -68,17 +68,16 @@ const METRES_PER_DEGREE = 111_195;
 /** Names of systems of coordinates; numbers of another system are not read as degrees of WGS 84. */
 const SYSTEMS =
   /(?<![\p{L}\p{N}])(?:SRID ?[:=]? ?(?<srid>\d+)|EPSG ?[:=]? ?(?<epsg>\d+)|VN[- ]?2000|HN[- ]?72|Indian[- ]?19\d\d)/giu;
-/** Links that were recognized before: numbers of a refused link are not a position among words. */
+/** Links, which are read separately: numbers in a rejected link are not a position among words. */
 const LINKS = /https?:\/\/[^\s<>]+/giu;
 const GOES_ON = /^\s{1,2}(?:[\d°'"+-]|(?:d|deg|degrees?|độ|do|[nsewbđ]|bắc|nam|đông|tây)(?!\p{L}))/iu;
 const GEO_URI = /(?<!\p{L})geo: ?[-+\d]/iu;
 
 /**
- * The code or the position that a text names. A text that is a code, a position or a link names that. In any other
- * text codes count, alone or in links, else positions; the middle of a map's view only where there is nothing else.
- * A repeated code or position counts once. A link's pin counts as a second place beside a code if it lies farther from
- * the cell's centre than the errors of both, and than 20 m.
- *
+ * The code or the position that a text names. A text that is itself a code, a position or a link names that. In any
+ * other text codes count, alone or in links, else positions; the middle of a map's view only if there is nothing
+ * else. Duplicates count once. A link's pin counts as a second position beside a code if it lies farther from the
+ * cell's centre than the errors of both, and than 20 m.
  * @param hexcodes a loaded library, which says what is a code, and which of two numbers is the latitude
  * @param text of 4,096 UTF-16 units at most; longer ones name nothing
  * @returns null if nothing is found. A position may lie outside Viet Nam
@@ -90,7 +89,7 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
   if (whole !== null) return codeFound(whole.hexcodes);
   const position = parsePosition(trimmed);
   const found = position === null ? null : inOrder(hexcodes, position);
-  // Words, and a code, may follow the blank of a link.
+  // A link may be followed by a blank and words, including a code.
   const isWhole = !(/\s/.test(trimmed) && isLink(trimmed));
   if (found !== null && isWhole && !isView(found)) return found;
   const angles = sixtieths(hexcodes, trimmed);
@@ -99,7 +98,7 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
     isWhole || link.at > 0 ? link : { ...link, found: found ?? link.found },
   );
   const pins = links.flatMap(({ found }) => (found?.kind === 'position' && !isView(found) ? [found] : []));
-  // The other parts of a link that is understood are not words.
+  // The other parts of a recognised link are not words.
   const words = withoutLinks(trimmed, links);
   const codes = codesIn(hexcodes, words, links);
   if (codes.length > 0) return oneOf(hexcodes, [...codes, ...pins]);
@@ -112,9 +111,9 @@ export function findCode(hexcodes: Codebook, text: string): FoundText | null {
 
 const isView = ({ middleOf }: FoundPosition): boolean => middleOf === 'view';
 
-/** Metres within which two positions count as one that is written in two ways: half a second of an angle. */
+/** Metres within which two positions count as two spellings of one: half a second of an angle. */
 const SAME_M = 20;
-/** Metres of an edge of a cell of resolution 0; that of the next one is shorter by the root of 7. */
+/** Metres of an edge of a cell of resolution 0; each finer resolution is shorter by the root of 7. */
 const EDGE_M = 1_281_256;
 
 /** The only result, or all of them. */
@@ -154,13 +153,13 @@ function inOrder(hexcodes: Codebook, { latDeg, lngDeg, middleOf, errorDeg }: Pos
   return isFirst ? first : null;
 }
 
-/** Like inOrder(), for texts that may be anything: only a position in Viet Nam is believed. */
+/** As inOrder(), for texts that may be anything: only positions in Viet Nam are accepted. */
 function inVietNam(hexcodes: Codebook, position: Position | null): FoundPosition | null {
   const found = position === null ? null : inOrder(hexcodes, position);
   return found !== null && hexcodes.adminCodeOf(found.lat, found.lng) !== null ? found : null;
 }
 
-/** `21 01 43.7 105 51 09`: degrees, minutes and seconds in blanks. */
+/** `21 01 43.7 105 51 09`: degrees, minutes and seconds, separated by blanks. */
 function sixtieths(hexcodes: Codebook, text: string): FoundPosition | null {
   const angles = parseAnglePair(foldSigns(text), true);
   return angles === null ? null : inVietNam(hexcodes, { latDeg: angles[0], lngDeg: angles[1] });
@@ -172,7 +171,7 @@ interface CodeAt {
   readonly at: number;
 }
 
-/** The text with blanks instead of links that name something. */
+/** The text with blanks in place of links that name something. */
 function withoutLinks(text: string, links: readonly LinkAt[]): string {
   let words = text;
   for (const { found, at, length } of links)
@@ -202,7 +201,7 @@ function cellsIn(hexcodes: Codebook, text: string): CodeAt[] {
 }
 
 interface LinkAt {
-  /** Null for a link that names nothing, or is not understood. */
+  /** Null for a link that names nothing or is not recognised. */
   readonly found: FoundCode | FoundPosition | null;
   readonly at: number;
   readonly length: number;
@@ -237,7 +236,9 @@ function inLink(hexcodes: Codebook, link: string, after: string): LinkAt['found'
   return position === null ? null : inOrder(hexcodes, position);
 }
 
-/** Texts of a link that may be codes: after `#` up to the first `&` or `?`, all values, and the end of the path. */
+/**
+ * Texts of a link that may be codes: the fragment up to the first `&` or `?`, all values, and the end of the path.
+ */
 function partsOf(link: string): string[] {
   const at = link.indexOf('#');
   const fragment = at < 0 ? '' : link.slice(at + 1).split(/[&?]/, 1)[0]!;
@@ -257,7 +258,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The blanks of a link as plus signs, but for that of a Plus Code: `2VH3+GX+Hoàn+Kiếm`. */
+/** The blanks of a link as plus signs, except that of a Plus Code: `2VH3+GX+Hoàn+Kiếm`. */
 const plusAsBlank = (text: string): string =>
   text.replace(/\+/g, (sign, at: number) => (at === 4 || at === 6 ? sign : ' '));
 
@@ -269,7 +270,7 @@ function amongWords(hexcodes: Codebook, text: string): CodeAt[] {
   for (let from = 0; from < words.length; from++) {
     const at = matches[from]!.index;
     const before = words.slice(Math.max(0, from - MAX_NAME_WORDS), from);
-    // Read letter by letter, a code is the rest of the text.
+    // A code that is spelt letter by letter takes the rest of the text.
     const rest = from > MAX_NAME_WORDS ? null : spokenCode(hexcodes, before, text.slice(at));
     if (rest !== null) return [...found, { found: rest, at }];
     const readings: { code: FoundCode; count: number; isWhole: boolean }[] = [];
@@ -312,7 +313,7 @@ const MAX_SPOKEN = 40;
 /** Words of the longest name of a province. */
 const MAX_NAME_WORDS = 4;
 
-/** `ha noi 6ghp4 83rfr`: a code as it is read aloud, by the name of its province. The check symbol proves it. */
+/** `ha noi 6ghp4 83rfr`: a code as read aloud, with the name of its province. The check symbol confirms it. */
 function spokenCode(hexcodes: Codebook, before: readonly string[], rest: string): FoundCode | null {
   if (rest.length > MAX_SPOKEN || !/\d/.test(rest)) return null;
   for (let count = 1; count <= Math.min(MAX_NAME_WORDS, before.length); count++) {
@@ -325,7 +326,7 @@ function spokenCode(hexcodes: Codebook, before: readonly string[], rest: string)
 
 const SHORT_CODE =
   /(?<![\p{L}\p{N}+])([2-9CFGHJMPQRVWX]{4}(?:[2-9CFGHJMPQRVWX]{2})?\+[2-9CFGHJMPQRVWX]{2,7})(?![\p{L}\p{N}+])/giu;
-/** Degrees by which towns of two programs may lie apart; a province has no middle that all agree on. */
+/** Degrees by which two programs may place a town differently; a province has no agreed middle. */
 const TOWN_ERROR_DEG = 0.1;
 const PROVINCE_ERROR_DEG = 0.25;
 
@@ -339,7 +340,7 @@ function plusCodes(hexcodes: Codebook, text: string): FoundPosition[] {
     return found === null ? [] : [found];
   });
   const short = [...text.matchAll(SHORT_CODE)].filter(([, code]) => isShortPlusCode(code!));
-  // With several codes it is open which town belongs to which.
+  // With several codes it is unclear which town belongs to which.
   if (full.length > 0 || short.length !== 1) return full;
   const [{ 1: code, index: at }] = short as [RegExpExecArray];
   const parts = addressParts(`${text.slice(0, at)},${text.slice(at + code!.length)}`);
@@ -353,7 +354,9 @@ function plusCodes(hexcodes: Codebook, text: string): FoundPosition[] {
   return [];
 }
 
-/** The cell of a short code, which recurs every degree; null where the name of the town does not decide which. */
+/**
+ * The cell of a short code, which recurs every degree; null where the name of the town does not decide between them.
+ */
 function cellNear(hexcodes: Codebook, code: string, town: string): PlusCodeCell | null {
   const named = findPlaces(hexcodes, town, { limit: 100 }).filter(
     ({ kind, name }) => kind !== 'landmark' && lettersOf(name) === lettersOf(town),
@@ -374,7 +377,7 @@ function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').replace(/[Đđ]/g, 'd').toLowerCase();
 }
 
-/** Letters and digits of a name, without accents and words like `Q.` in front. */
+/** Letters and digits of a name, without accents and without prefixes like `Q.`. */
 function lettersOf(name: string): string {
   return plain(name)
     .trim()
@@ -382,10 +385,10 @@ function lettersOf(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-/** Positions that are written out; null where numbers may be a further position that is not understood. */
+/** Positions that are written out; null where numbers may be a further position that cannot be read. */
 function inWords(hexcodes: Codebook, text: string): FoundPosition[] | null {
   if (GEO_URI.test(text) || namesOtherSystem(text)) return [];
-  // The end of a line ends an angle, and so a position.
+  // A line end ends an angle, and so a position.
   const bare = text.replace(LINKS, ' ').replace(/(?<![,;\s])\s*[\r\n]\s*/g, '; ');
   const all = positionsAmongWords(foldSigns(bare));
   return (

@@ -91,7 +91,7 @@ function ringsOf(courses: readonly Course[]): Ring[] {
   return rings;
 }
 
-/** Picks, among courses that leave a vertex, the one that bounds the same wedge of the region: rings never cross. */
+/** The course, among those that leave a vertex, that bounds the same wedge of the region: rings never cross. */
 function nextCourse({ vertices }: Course, leaving: readonly Course[]): Course | undefined {
   if (leaving.length < 2) return leaving[0];
   const [fromX, fromY, x, y] = vertices.subarray(-4) as unknown as [number, number, number, number];
@@ -119,7 +119,7 @@ function polygonsOf(rings: readonly Ring[]): Position[][][] {
   for (const hole of rings) {
     if (hole.area > 0) continue;
     const [x0, y0, x1, y1] = hole.xy as [number, number, number, number];
-    // The smallest ring around the hole. The middle of its first edge lies on no other line.
+    // The smallest ring around the hole. The middle of the hole's first edge lies on no other line.
     const around = outer.find(({ xy }) => isInside(xy, (x0 + x1) / 2, (y0 + y1) / 2));
     if (around) holesOf.get(around)!.push(hole);
   }

@@ -7,10 +7,10 @@ import { HexcodesError } from '../errors.js';
 import { requireKnown } from '../wire/params/names.js';
 import { type Codebook, cellRing, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 
-// Codes without their beginning, for people who are near: the province and the first group of five, HN-6GHP4-, stand
-// for a cell of resolution 7 (edges of 1.4 km). The check symbol is that of the whole code. It guards the short one
-// only as far as the position tells which beginning is meant: among beginnings some of them would fit a wrong text.
-/** The cell that the left out part stands for. */
+// Codes without their beginning, for people nearby: the province and the first group of five, HN-6GHP4-, stand for a
+// cell of resolution 7 (edges of 1.4 km). The check symbol is that of the whole code. It protects the short code only
+// as far as the position determines the beginning: with another beginning a wrong text may pass the check.
+/** Resolution of the cell that the omitted part stands for. */
 const LEFT_OUT_RESOLUTION = 7;
 /** Steps around the position that are searched: some 5 km. */
 const STEPS = 2;
@@ -21,14 +21,15 @@ const isShort = (text: unknown): boolean => typeof text === 'string' && text.len
 const LAST_SYMBOL = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
 
 /**
- * The full code that a shortened one stands for: of the cells that end so, whatever their check symbol, the one whose
- * centre is nearest to the position; null if the check symbol is not that of this cell's code. A whole code shows each
- * single wrong symbol, a short one most of them: where the wrong text means another beginning its check may fit.
- *
+ * The full code of a shortened one: among the cells with this ending, whatever their check symbol, the one whose
+ * centre is nearest to the position; null if its check symbol differs. A whole code shows every single wrong symbol,
+ * a short one most of them: a wrong text that means another beginning may pass the check.
  * @param hexcodes a loaded library
  * @param short the groups after the first, as `83RFR`, in any accepted spelling
- * @param near in degrees, within a kilometre of the code; farther away another cell may be nearer, and null the answer
- * @returns the canonical code; null where the nearest cell has another check symbol, or none around ends so
+ * @param near in degrees, within a kilometre of the code; farther away another cell may be nearer, and null the
+ * answer
+ * @returns the canonical code; null where the nearest cell has another check symbol, or no cell around has this
+ * ending
  * @throws HexcodesError NOT_A_COORDINATE
  */
 export function lengthen(hexcodes: Codebook, short: string, near: Position): string | null {
@@ -45,7 +46,7 @@ export function lengthen(hexcodes: Codebook, short: string, near: Position): str
         const read = meant ?? readAfter(hexcodes, start, short.replace(LAST_SYMBOL, check));
         if (read === null) continue;
         const farM = greatCircleDistance([latDeg, lngDeg], [read.lat, read.lng], UNITS.m);
-        // Provinces share the cells of their border: each has its own code, and one of them the right check.
+        // Provinces share the cells on their border: each has its own code, of which one has the right check symbol.
         if (farM < nearestM) [nearestM, nearest] = [farM, meant?.hexcodes ?? null];
         else if (farM === nearestM) nearest ??= meant?.hexcodes ?? null;
         break;
@@ -55,7 +56,10 @@ export function lengthen(hexcodes: Codebook, short: string, near: Position): str
   return nearest;
 }
 
-/** Reads a code of a beginning and a rest. A rest with symbols too many or too few may read as one of another shape. */
+/**
+ * Reads a beginning and a rest as one code. A rest with too many or too few symbols may read as a code of another
+ * shape.
+ */
 function readAfter(hexcodes: Codebook, start: string, rest: string): ReadCode | null {
   const read = hexcodes.read(`${start}-${rest}`);
   return read !== null && read.resolution > LEFT_OUT_RESOLUTION && read.hexcodes.startsWith(start)
@@ -101,7 +105,9 @@ export type Slip =
   | 'extra'
   /** One symbol missing. */
   | 'missing'
-  /** The letters of another province before a right rest, or none; with `near` also a code without its first group. */
+  /**
+   * The letters of another province before a correct rest, or none; with `near` also a code without its first group.
+   */
   | 'province';
 
 export interface Suggestion {
@@ -119,7 +125,7 @@ export interface Suggestion {
 }
 
 export interface SuggestOptions {
-  /** A position in degrees to which the code that was meant is probably close. */
+  /** A position in degrees that is probably close to the intended code. */
   near?: Position | undefined;
   /** Suggestions at most, a whole number from 1, or Infinity; default 10. */
   limit?: number | undefined;
@@ -146,17 +152,15 @@ const TWINS = [
 const SLIPS: readonly Slip[] = ['none', 'twin', 'swap', 'substitution', 'extra', 'missing', 'province'];
 
 /**
- * Valid hexcodes that a text was probably meant to be: itself if it reads, else every valid code one slip away,
- * including one with a wrong or missing province. Where there is none and `near` is given, the code around it that
- * ends so, as `lengthen` finds it.
- *
- * Order: with `near` by distance; without it by slip (a look-alike before any other wrong symbol), then in byte order.
- *
+ * Valid hexcodes that a text was probably meant to be: the text itself if it is valid, else every valid code one slip
+ * away, including those with a wrong or missing province. If there are none and `near` is given, the nearby code with
+ * this ending, as `lengthen` finds it. Order: with `near` by distance; without it by slip (a look-alike before any
+ * other wrong symbol), then in byte order.
  * @param hexcodes a loaded library
  * @param text as it was typed; a text of more than 64 UTF-16 units has no suggestions
  * @returns up to `limit` suggestions; none if more than one thing is wrong
  * @throws HexcodesError BAD_ARGUMENT for options that are not an object, an option of another name or a limit that is
- *   not a whole number from 1; NOT_A_COORDINATE
+ * not a whole number from 1; NOT_A_COORDINATE
  */
 export function suggest(hexcodes: Codebook, text: string, options: SuggestOptions = {}): Suggestion[] {
   requireKnown(options, ['near', 'limit'], 'suggest');
@@ -171,8 +175,8 @@ export function suggest(hexcodes: Codebook, text: string, options: SuggestOption
   const consider = (candidate: string, slip: Slip): void => {
     const read = hexcodes.read(candidate);
     if (read === null) return;
-    // A symbol missing beside a separator is found again as a symbol in the separator's place; the first of them is
-    // right.
+    // A symbol missing beside a separator is found again as a symbol in place of the separator; the first slip found
+    // is the right one.
     if (found.has(read.hexcodes)) return;
     const { hexcodes: code, resolution, admin_code, lat, lng } = read;
     const suggestion: Suggestion = { hexcodes: code, resolution, admin_code, lat, lng, slip };
@@ -214,7 +218,7 @@ function forEachEdit(text: string, consider: (candidate: string, slip: Slip) => 
     const after = text.slice(i + 1);
     consider(before + after, 'extra');
     if (!isSymbol[i]) {
-      // Punctuation that is not a separator ("HN/6GHMK") is replaced by one; above it was removed.
+      // Punctuation that is not a separator ("HN/6GHMK") is replaced by one; it was removed above.
       consider(`${before}-${after}`, 'extra');
     }
     for (const symbol of SYMBOLS) {

@@ -58,7 +58,7 @@ interface KernelGlobals {
   /** Names of the units, written by the host: u8 size and UTF-8, UNIT_NAME_BYTES in all. */
   readonly UNIT_NAMES: Address;
   readonly UNIT_NAME_BYTES: Size;
-  /** Shares by distance to a border, put there by the host: u32 metres, u8 size, text; BAND_COUNT of BAND_BYTES. */
+  /** Shares by distance to a border, written by the host: u32 metres, u8 size, text; BAND_COUNT of BAND_BYTES. */
   readonly BANDS: Address;
   readonly BAND_BYTES: Size;
   readonly BAND_COUNT: Size;
@@ -68,10 +68,10 @@ interface KernelGlobals {
   /** Lists of what writeRows writes after rows that are OK, and after others: PIECE_LIST_BYTES each. */
   readonly PIECES: Address;
   readonly PIECE_LIST_BYTES: Size;
-  /** Names that lines must not have, put there by the host: u64 value, u64 mask; at most LINE_NAME_COUNT of them. */
+  /** Names that lines must not have, written by the host: u64 value, u64 mask; at most LINE_NAME_COUNT. */
   readonly LINE_NAMES: Address;
   readonly LINE_NAME_COUNT: Size;
-  /** Columns that scanMembers reads lines into, put there by the host (member-memory.ts), and their names. */
+  /** Columns that scanMembers reads lines into, with their names, written by the host (member-memory.ts). */
   readonly MEMBERS: Address;
   readonly MEMBERS_BYTES: Size;
   /** Where the last scanMembers stopped. */
@@ -80,7 +80,7 @@ interface KernelGlobals {
   readonly blankLines: Variable;
   /** The boundary index, and after it the grid that useIndex makes. */
   readonly INDEX: Address;
-  /** After the grid: from here to the end of the memory lies what borderOf, neighbourOf and borderBatch make. */
+  /** End of the grid. From here to the end of the memory lie the lists of borderOf, neighbourOf and borderBatch. */
   readonly gridEnd: Variable;
   /** Where the last scanCsv stopped. */
   readonly csvEnd: Variable;
@@ -92,17 +92,17 @@ interface KernelGlobals {
   readonly jsonState: Variable;
   /** Brackets that are open where the last skipArray stopped. */
   readonly skipDepth: Variable;
-  /** Commas between elements up to there. */
+  /** Commas between elements of the array before that position. */
   readonly skipCommas: Variable;
-  /** 1 inside a string. */
+  /** 1 if that position is inside a string, else 0. */
   readonly skipInString: Variable;
   /** The first free byte of TEXT_OUT. */
   readonly textEnd: Variable;
   /** Kind of the text that the last readNumber read: 0 a number, 1 one whose value the host must find, 2 no number. */
   readonly numberKind: Variable;
-  /** The address after that text. */
+  /** The address after the text that the last readNumber read. */
   readonly numberEnd: Variable;
-  /** 1 if printing the value gives that text again. */
+  /** 1 if the text equals its printed value, else 0. */
   readonly numberIsPlain: Variable;
 }
 
@@ -229,7 +229,7 @@ interface KernelCalls {
    * `from` to `to` of MEMBERS name, at most 254, in the order of the columns, else all others.
    */
   chooseMembers(from: number, to: number, isKeep: boolean): void;
-  /** Moves textEnd. */
+  /** Sets textEnd. */
   setTextEnd(address: number): void;
   /**
    * Rows `from` to `to` of an encode answer from textEnd on: rows of CSV or lines as they came, or nothing of rows from
@@ -272,7 +272,10 @@ interface KernelCalls {
   countEncoded(count: number): void;
   /** Counts a decode answer as countEncoded counts one of encode. */
   countDecoded(count: number): void;
-  /** The number whose text starts at `at`, by JSON's grammar or by that of CSV; sets numberKind and the like. */
+  /**
+   * The number whose text starts at `at`, by the grammar of JSON or of CSV; sets numberKind, numberEnd and
+   * numberIsPlain.
+   */
   readNumber(at: number, json: boolean): number;
   /** Writes the shortest text of a number; the first free byte after it, or 0 if the host must print it. */
   printNumber(value: number, at: number): number;

@@ -1,22 +1,22 @@
-// The boundary index as a file, read for people: its description and its arcs. assembly/region/layout.ts defines layout
-// and grammar. The kernel checks every byte before it takes a file into use; files read here have been accepted there,
-// or are about to be.
+// The boundary index as a file, read for its description and its arcs. assembly/region/layout.ts defines layout and
+// grammar. The kernel validates every byte of a file before use; files read here have passed that check or are about
+// to.
 
 import { HexcodesError } from '../errors.js';
 
-// How sure the province of a position is: the distance to the nearest border between two provinces, and the share of
-// right provinces that was measured at such distances. The index carries the measured shares, as they are those of its
-// own borders.
-/** `borderOf` and `borderBatch` of the kernel: no border between two provinces within 5 km. */
+// How sure the province of a position is: the distance to the nearest border between two provinces, and the measured
+// share of right provinces at that distance. The index carries the shares, because they were measured for its
+// borders.
+/** Answer of `borderOf` and `borderBatch` of the kernel: no border between two provinces within 5 km. */
 export const NO_BORDER = 65_535;
 /** The most bands that an index may have. */
 const MAX_BANDS = 16;
 
-/** Positions whose distance to a border is below `belowM`, and not below that of the band before. */
+/** Positions whose distance to a border is below `belowM` and at or above that of the previous band. */
 export interface Band {
   /** Metres; Infinity for the last band. */
   readonly belowM: number;
-  /** The share of them whose province is right, 0 to 1. */
+  /** The share of these positions whose province is right, 0 to 1. */
   readonly share: number;
 }
 
@@ -27,7 +27,7 @@ export type BandPairs = readonly (readonly [belowM: number | null, share: number
 export interface Border {
   /** Whole metres to the nearest border between two provinces; null beyond 5 km. */
   readonly borderM: number | null;
-  /** The share of positions at such a distance whose province is right, 0 to 1; null where the index has no shares. */
+  /** The share of positions at this distance whose province is right, 0 to 1; null where the index has no shares. */
   readonly certainty: number | null;
 }
 
@@ -36,7 +36,7 @@ export function bandsOf(pairs: BandPairs = []): readonly Band[] {
   return pairs.map(([belowM, share]) => ({ belowM: belowM ?? Number.POSITIVE_INFINITY, share }));
 }
 
-/** Whether what an index says of its bands can be used: at most MAX_BANDS, ascending, the last one without an end. */
+/** Whether the bands of an index are valid: at most MAX_BANDS, ascending, the last one unbounded. */
 function areBands(given: unknown): given is BandPairs {
   if (!Array.isArray(given) || given.length < 1 || given.length > MAX_BANDS) return false;
   let last = 0;
@@ -71,17 +71,15 @@ export const INDEX_REFUSALS: readonly string[] = [
 export const INDEX_FORMAT = 1;
 export const INDEX_HEADER_BYTES = 128;
 export const INDEX_MAGIC = 0x58495848;
-/** Unit id of everything that no unit claims; its admin number is NO_ADMIN. */
+/** Unit id of everything outside all units; its admin number is NO_ADMIN. */
 export const OUTSIDE_UNIT = 63;
 export const NO_ADMIN = 255;
-/** Micro-degrees between neighbouring positions of a vertex. */
+/** Vertices are multiples of this number of micro-degrees. */
 export const INDEX_VERTEX_STEP = 10;
 
 /** The description of the index: the JSON block of the file. */
 export interface IndexMeta {
-  /**
-   * The most exact unit that the map tells apart (for the shipped map a province from before July 2025), by unit id.
-   */
+  /** The finest units that the map distinguishes, by unit id; in the shipped map provinces from before July 2025. */
   readonly units: readonly { readonly name: string; readonly admin: number }[];
   /** Credit and licence line that must be shown with the map. */
   readonly notice: string;
@@ -89,11 +87,11 @@ export interface IndexMeta {
   readonly licence: string;
   readonly source: { readonly name: string; readonly date: string };
   /**
-   * Shares of positions on land with the right province by distance to a border of this map: metres that the distance
-   * is below, ascending, null for the last; the share, 0 to 1. Absent where nobody has measured it.
+   * Shares of positions on land with the right province by distance to a border of this map: upper bound of the
+   * distance in metres, ascending, null for the last; the share, 0 to 1. Absent where it was not measured.
    */
   readonly bands?: BandPairs;
-  /** The truth that the shares were measured on, and how good it is, in words. */
+  /** A description of the reference that the shares were measured against, and its quality. */
   readonly bandsNote?: string;
 }
 
@@ -107,7 +105,7 @@ export interface IndexArc {
 /**
  * The description in the file, which the kernel does not read.
  * @throws RangeError if these bytes are not an index of this format
- * @throws HexcodesError BAD_DATA if the description is not JSON, lacks something, or names other units than the header
+ * @throws HexcodesError BAD_DATA if the description is not JSON, lacks a member, or names other units than the header
  */
 export function readIndexMeta(file: Uint8Array): IndexMeta {
   const header = headerOf(file);
@@ -194,7 +192,7 @@ function headerOf(file: Uint8Array): DataView {
   return header;
 }
 
-// The reach table as a file: which provinces a hexcode may carry that begins with a head and a first pair
+// The reach table as a file: the provinces that a hexcode with a given head and first pair may carry
 // (docs/code-format.md, Reach).
 
 // Format 1, all numbers little-endian:
@@ -214,7 +212,7 @@ const ROW_BYTES = 10;
 /** Values of a first pair: 1 to 399, 0 for none; 400 is unused. */
 const VALUES = 401;
 const HEADS = 16;
-/** Heads that are a cell of resolution 0: no pair may follow them. */
+/** Heads that are a cell of resolution 0: no pair may follow. */
 const ROOT_HEADS = [0, 6, 11];
 const ALL_PROVINCES = (1n << 34n) - 1n;
 const ALL_PROVINCES_HIGH = Number(ALL_PROVINCES >> 32n);
@@ -281,7 +279,7 @@ export function decodeReach(file: Uint8Array): BigUint64Array {
     throw refuse('the checksum does not match: the file is damaged');
 
   const masks = new BigUint64Array(REACH_ROWS);
-  // halves of masks: a start pays for a thousand rows, and BigInts cost it five times as much
+  // halves of masks: a start pays for a thousand rows, and BigInts take five times as long
   const halves = new Uint32Array(masks.buffer);
   let last = -1;
   for (let at = HEADER_BYTES; at < file.length; at += ROW_BYTES) {
@@ -307,7 +305,7 @@ function crc32(bytes: Uint8Array): number {
     table[byte] = crc;
   }
   let crc = -1;
-  // by index: before code is compiled, as at a start, an iterator takes several times as long
+  // by index: at a start, before code is compiled, an iterator takes several times as long
   for (let i = 0; i < bytes.length; i++)
     crc = (crc >>> 8) ^ (table[(crc ^ (bytes[i] as number)) & 0xff] as number);
   return ~crc >>> 0;

@@ -22,7 +22,8 @@ import { recordAt, recordText } from './output-layout.js';
 // The 63 provinces before July 2025, as units of a boundary index. The shipped index has them as its units; an index
 // that users make of new boundaries has the 34 provinces alone.
 /**
- * The names of the units in their order, as in `mergedUnits` of ADMIN_UNITS; null unless they are all those provinces.
+ * The names of the units in their order, as in `mergedUnits` of ADMIN_UNITS; null unless they are exactly the 63
+ * provinces.
  */
 function formerProvincesOf(index: Uint8Array): readonly string[] | null {
   let units: readonly { readonly name: string; readonly admin: number }[];
@@ -45,15 +46,15 @@ export const OUTSIDE_COVERAGE = 1;
 export const NOT_A_COORDINATE = 2;
 export const INVALID_HEXCODE = 3;
 
-/** As a batch's resolution: each point its own, from `Kernel.resolutions`. */
+/** Resolution of a batch whose points have their own, in `Kernel.resolutions`. */
 export const EACH_ITS_OWN = 255;
 /** Longer texts are not hexcodes, in UTF-16 units. */
 export const MAX_TEXT_UNITS = 64;
 
 const PAGE_BYTES = 65536;
-/** Where a boundary index has its size. */
+/** Offset of the file size in a boundary index. */
 const INDEX_SIZE_AT = 8;
-/** No boundary index may be larger. */
+/** Limit of the size of a boundary index. */
 const MAX_INDEX_BYTES = 64 * 2 ** 20;
 
 /**
@@ -99,7 +100,7 @@ export class Kernel {
   }
 
   /**
-   * The compiled module of a source that may be compiled already; one module serves many threads.
+   * The compiled module of a source that may already be compiled; one module serves many threads.
    * @throws HexcodesError BAD_DATA if the bytes are not a module
    */
   static async moduleOf(source: WebAssembly.Module | BufferSource): Promise<WebAssembly.Module> {
@@ -140,7 +141,7 @@ export class Kernel {
       throw new HexcodesError('BAD_DATA', `The boundary index cannot be used: ${reason}`);
     }
 
-    // useIndex may have grown the memory once more; from here on nothing does.
+    // useIndex may have grown the memory; it does not grow again.
     const buffer = memory.buffer as ArrayBuffer;
     const blockBytes = recordAt(this.capacity);
     const input = exports.INPUT.value;
@@ -159,7 +160,7 @@ export class Kernel {
 
   /**
    * Reads one text of any length and returns its status. The answer is in `output`, at the offsets READ_… of
-   * output-layout.ts. A text longer than MAX_TEXT_UNITS is invalid before any work.
+   * output-layout.ts. A text longer than MAX_TEXT_UNITS is rejected without reading.
    */
   readText(text: string): number {
     const { textInUnits } = this;
@@ -171,7 +172,7 @@ export class Kernel {
 
   /**
    * The names of the provinces before July 2025, by unit of the index (`exports.unitOf`); null where the index has
-   * other units, as one made of new boundaries has.
+   * other units, such as one made of new boundaries.
    */
   get formerProvinces(): readonly string[] | null {
     if (this.#formerProvinces === undefined) {
@@ -213,7 +214,7 @@ export class Kernel {
     return { borderM: metres === NO_BORDER ? null : metres, certainty: shareAt(this.bands, metres) };
   }
 
-  /** The file in the memory. */
+  /** The index file in the kernel's memory. */
   #index(): Uint8Array {
     const index = this.exports.INDEX.value;
     const memory = new Uint8Array(this.output.buffer);
@@ -239,7 +240,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Arrays of other realms (a frame, a vm context) are Uint8Arrays too. */
+/** Uint8Arrays of other realms (a frame, a vm context) are accepted, too. */
 function requireBytes(given: unknown, name: string): void {
   if (Object.prototype.toString.call(given) !== '[object Uint8Array]')
     throw new HexcodesError('BAD_DATA', `The ${name} cannot be used: it is not a Uint8Array`);

@@ -1,5 +1,5 @@
-// Lines of NDJSON as columns, by the kernel (assembly/text/scan/scan-members.ts): columns are set here, and what a scan
-// notes of their values is seen here. Of all members of a kernel only the last that were set are right.
+// Lines of NDJSON as columns, by the kernel (assembly/text/scan/scan-members.ts): sets the columns, and reads the
+// values that a scan has found. Only the MemberMemory of a kernel whose columns were set last is valid.
 
 import type { KernelExports } from './exports.js';
 import type { Kernel } from './kernel.js';
@@ -8,7 +8,7 @@ import { type TextMemory, textMemoryOf } from './text-memory.js';
 /** Roles of columns. AS_RAW keeps the quotes of texts; the last three have values of eight bytes. */
 export const [AS_TEXT, AS_RAW, AS_DOUBLE, AS_LONG, AS_BOOLEAN] = [0, 1, 2, 3, 4] as const;
 
-/** Kinds of values, one bit each; an ODD number is not written as printing it gives. */
+/** Kinds of values, one bit each. An ODD number is one whose text differs from its printed value. */
 export const KINDS = {
   text: 1,
   escaped: 2,
@@ -32,7 +32,7 @@ const AT_EVERYWHERE = 11;
 const AT_BASE = 12;
 const AT_MASK = 16;
 const MASK_BYTES = 16;
-/** Bytes that a value has in TEXT_OUT: itself, its start, its end and its kind. */
+/** Bytes of a value in TEXT_OUT: the value, its start, its end and its kind. */
 const VALUE_BYTES = 17;
 /** The limit of a scan is a multiple of it. */
 const ROW_STEP = 16;
@@ -52,7 +52,7 @@ export class MemberMemory {
   #columns = 0;
   /** Most rows of a scan. */
   maxRows = 0;
-  /** Whether the columns have room: if not, lines are left to the host. */
+  /** Whether the columns fit; if not, lines are left to the host. */
   fits = true;
   #limit = 0;
 
@@ -93,15 +93,15 @@ export class MemberMemory {
     this.#columns = members.length;
   }
 
-  /** Where the numbers of a column will be in the host's bytes. */
+  /** Sets the address of a column's numbers in the host's bytes. */
   setBase(column: number, base: number): void {
     this.#view.setUint32(this.#exports.MEMBERS.value + COLUMN_BYTES * column + AT_BASE, base, true);
   }
 
   /**
-   * Reads lines of the block text, from one of its bytes to before another.
-   * @param textAt where the host has the start of the block: starts and ends count from there
-   * @returns how many rows, and how many bytes they have
+   * Reads lines of the block text between two of its bytes.
+   * @param textAt address of the block in the host's bytes, from which starts and ends count
+   * @returns the number of rows and of their bytes
    */
   scan(
     from: number,
@@ -138,7 +138,7 @@ export class MemberMemory {
     return this.#memory.subarray(at, at + 8 * rows);
   }
 
-  /** Values of eight bytes as doubles, which they are but for integers of AS_LONG. */
+  /** Values of eight bytes as doubles, valid for all roles except AS_LONG. */
   numbers(column: number, rows: number): Float64Array {
     return new Float64Array(this.#memory.buffer, this.#areaAt(column), rows);
   }

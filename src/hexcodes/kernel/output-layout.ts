@@ -1,6 +1,6 @@
-// Where the parts of the kernel's answers lie, as byte offsets: at OUTPUT, at the address that a call was given, and in
-// the bodies of binary answer frames, which are the same bytes. assembly/memory.ts says the same inside the kernel. No
-// WebAssembly here: clients read frames by it.
+// Byte offsets in the kernel's answers: at OUTPUT, at the address given to a call, and in the bodies of binary answer
+// frames, which have the same bytes. assembly/memory.ts has them inside the kernel. This module does not need
+// WebAssembly, so clients read frames with it.
 
 /** A position to encode: f64 latDeg, f64 lngDeg. */
 export const POINT_BYTES = 16;
@@ -17,9 +17,9 @@ const CELL_BYTES = 8;
 /** Bytes of one whole answer of decodeBatch: f64 latDeg, f64 lngDeg, u8 resolution, u8 status. */
 export const POSITION_ANSWER_BYTES = 18;
 
-/** In place of a resolution where there is none. */
+/** Stands for a missing resolution. */
 export const NO_RESOLUTION = 255;
-/** In place of an admin number where there is none. */
+/** Stands for a missing admin number. */
 export const NO_ADMIN = 255;
 
 /** The record of a point, in an answer of encodeBatch. */
@@ -43,8 +43,8 @@ export function cellAdminAt(count: number, index: number): number {
 }
 
 /**
- * Bytes of the code at an offset, after which are bytes of 0.
- * @param likely those of another code: most are as long
+ * Length of the code at an offset, which is padded with 0 bytes.
+ * @param likely length of another code: most have the same
  */
 export function codeBytes(records: Uint8Array, at: number, likely = 0): number {
   const isAsLong = likely === RECORD_TEXT_BYTES || records[at + likely] === 0;
@@ -85,8 +85,8 @@ export const READ_RECORD_AT = 32;
 // The text of one record as a string of its own: a slice of a longer text would keep that text in memory.
 
 /**
- * A function that takes as many numbers as the text has characters is the fastest, and codes have few lengths: two or
- * three letters of the province, and one length for two or three resolutions.
+ * A function with one argument a character is the fastest, and codes have few lengths: two or three letters of the
+ * province, and one length for two or three resolutions.
  */
 export function recordText(records: Uint8Array, at: number): string {
   let length = RECORD_TEXT_BYTES;

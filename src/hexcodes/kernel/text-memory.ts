@@ -1,22 +1,22 @@
-// The kernel's text half, seen from the host: views of block text and answers, and the fields of the rows that scanning
-// leaves (assembly/text/row.ts) which the host reads or sets.
+// The text half of the kernel for the host: views of block text and answers, and the fields of scanned rows
+// (assembly/text/row.ts) that the host reads or sets.
 import { ADMIN_UNITS } from '../admin-units.js';
 import { EXTRAS } from '../extras.js';
 import { type KernelExports, ROW_BYTES, TAIL_BYTES } from './exports.js';
 import type { Band } from './index-file.js';
 import type { Kernel } from './kernel.js';
 
-/** Values of jsonState: why a scan of an array stopped. Any other one means that it met no JSON. */
+/** Values of jsonState: why a scan of an array stopped. Any other value means invalid JSON. */
 export const JSON_OPEN = 0;
 export const JSON_CLOSED = 1;
 
-/** Sources: the kind of input that a writer copies texts from. */
+/** Sources: the kind of input from which a writer copies texts. */
 export const FROM_CSV = 0;
 export const FROM_JSON = 1;
 export const FROM_FRAMES = 2;
 /** Lines of NDJSON that are copied with members added. */
 export const FROM_LINES = 3;
-/** Rows of CSV of which some fields are written, by the last scan that noted them. */
+/** Rows of CSV of which some fields are written, as noted by the last scan. */
 export const FROM_FIELDS = 4;
 /**
  * Columns of CSV answers; WITH_ROW is the input row itself, WITH_FORMER and WITH_CERTAINTY are members of JSON bodies
@@ -34,7 +34,7 @@ export const VALUE = {
   admin: 2,
   former: 3,
   metres: 4,
-  /** After the metres. */
+  /** The share, which follows the metres. */
   share: 5,
   resolution: 6,
   status: 7,
@@ -65,7 +65,7 @@ function pieceList(pieces: readonly Piece[], absent: '' | 'null'): Uint8Array | 
   const view = new DataView(list.buffer);
   let at = 0;
   let text = '';
-  // The last one has the kind 0.
+  // The last piece has the kind 0.
   for (const piece of [...pieces, 0]) {
     if (typeof piece === 'string') {
       text += piece;
@@ -87,8 +87,10 @@ function pieceList(pieces: readonly Piece[], absent: '' | 'null'): Uint8Array | 
 
 /**
  * Lists of texts and values that writeRows writes after rows, for `usePieces`.
- * @param ok after a row that is OK @param failed after another @param absent in place of a value that there is not
- * @returns null where that is too long
+ * @param ok after a row that is OK
+ * @param failed after any other row
+ * @param absent in place of a missing value
+ * @returns null where the lists are too long
  */
 export function pieceLists(
   ok: readonly Piece[],
@@ -114,13 +116,13 @@ const AT_FLAGS = 28;
 const LEFT_TO_HOST = 8;
 const FIELDS_LEFT = 32;
 
-/** The bare word of a status is at the end of its tail. */
+/** Offset in a tail of the bare status word. */
 const AT_WORD = TAIL_BYTES - 32;
 const ROW_STATUSES = 6;
 
 export class TextMemory {
   readonly exports: KernelExports;
-  /** The address of block text, and how many bytes of it there may be. */
+  /** The address of block text, and its capacity in bytes. */
   readonly blockAt: number;
   readonly blockBytes: number;
   readonly textOutAt: number;
@@ -203,12 +205,12 @@ export class TextMemory {
     );
   }
 
-  /** The address of a coordinate's text (0 lat, 1 lng). Its end is not kept: the number's grammar gives it. */
+  /** The address of a coordinate's text (0 lat, 1 lng). Its end is not stored: the grammar of numbers gives it. */
   coordinateAt(index: number, axis: 0 | 1): number {
     return this.#view.getUint32(this.#rowsAt + index * ROW_BYTES + AT_FIRST + 4 * axis, true);
   }
 
-  /** Whether a quote is before an address in a row, but for blanks. */
+  /** Whether a quote, and perhaps blanks after it, precede an address in a row. */
   isQuoted(index: number, at: number): boolean {
     const start = this.#view.getUint32(this.#rowsAt + index * ROW_BYTES, true);
     const before = Buffer.from(this.#memory.buffer, start, at - start).toString('latin1');
@@ -224,7 +226,7 @@ export class TextMemory {
     return this.#memory[this.#rowsAt + index * ROW_BYTES + AT_RESOLUTION]!;
   }
 
-  /** The status that scanning has decided, or that of the answer where a CSV writer has answered a failed row. */
+  /** The status of a row from the scan, or from its answer where a CSV writer has answered a failed row. */
   statusOf(index: number): number {
     return this.#memory[this.#rowsAt + index * ROW_BYTES + AT_STATUS]!;
   }
@@ -238,7 +240,7 @@ export class TextMemory {
     return to;
   }
 
-  /** The first row from `from` on, before `to`, that the scan has refused or left in any way; else `to`. */
+  /** The first row from `from` on, before `to`, that the scan has rejected or left in any way; else `to`. */
   nextLeft(from: number, to: number): number {
     const memory = this.#memory;
     const start = this.#rowsAt + AT_STATUS;
@@ -253,7 +255,7 @@ export class TextMemory {
     return (this.#memory[this.#rowsAt + index * ROW_BYTES + AT_FLAGS]! & FIELDS_LEFT) !== 0;
   }
 
-  /** Has a row that the host has read written by the host, with the status of its record. */
+  /** Makes the host write a row that it has read, with the status of its record. */
   leaveToHost(index: number): void {
     const at = this.#rowsAt + index * ROW_BYTES;
     this.#memory[at + AT_STATUS] = 0;
@@ -264,13 +266,13 @@ export class TextMemory {
     this.#memory[this.#rowsAt + index * ROW_BYTES + AT_STATUS] = status;
   }
 
-  /** Makes rows without texts, for points and records that came in frames and are only in INPUT. */
+  /** Makes rows without texts, for points and records from frames, which are only in INPUT. */
   openRows(count: number, resolution: number): void {
     this.#memory.fill(0, this.#rowsAt, this.#rowsAt + count * ROW_BYTES);
     for (let i = 0; i < count; i++) this.#memory[this.#rowsAt + i * ROW_BYTES + AT_RESOLUTION] = resolution;
   }
 
-  /** Sets the end of every answer with this status: the word in CSV, and the last members of JSON bodies. */
+  /** Sets the end of every answer with a status: the word in CSV, and the last members of JSON bodies. */
   setTail(status: number, word: string, json: string): void {
     const at = this.#tailsAt + status * TAIL_BYTES;
     this.#setText(at, json, AT_WORD);
@@ -290,7 +292,7 @@ export class TextMemory {
     }
   }
 
-  /** Sets what answers with WITH_CERTAINTY say of each distance; without bands it is unknown. */
+  /** Sets what answers with WITH_CERTAINTY give for each distance; without bands it is unknown. */
   setBands(bands: readonly Band[]): void {
     const { BANDS, BAND_BYTES, BAND_COUNT } = this.exports;
     if (bands.length > BAND_COUNT.value) throw new RangeError(`No space for ${bands.length} bands`);
@@ -305,14 +307,14 @@ export class TextMemory {
     }
   }
 
-  /** Has writeRows write pieces of `pieceLists`. */
+  /** Sets the lists of `pieceLists` that writeRows writes. */
   usePieces(lists: Uint8Array): void {
     if (this.#pieces === lists) return;
     this.#memory.set(lists, this.exports.PIECES.value);
     this.#pieces = lists;
   }
 
-  /** Sets the names that no line must have to which members are added, as they are in JSON with their quotes. */
+  /** Sets the names that lines with added members must not have, in JSON with their quotes. */
   setLineNames(names: readonly string[]): void {
     const { LINE_NAMES, LINE_NAME_COUNT } = this.exports;
     if (names.length > LINE_NAME_COUNT.value) throw new RangeError(`No space for ${names.length} names`);

@@ -1,5 +1,5 @@
-// The library: positions in Viet Nam to hexcodes and back. It touches no file and no network, so it is the same on
-// every platform and in every bundle.
+// The library: positions in Viet Nam to hexcodes and back. It uses no file and no network, so it is the same on every
+// platform and in every bundle.
 
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
@@ -21,7 +21,7 @@ import { looksSwapped, SWAPPED_HINT } from '../wire/job.js';
 import { isOptions, requireFlag, requireKnown } from '../wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 
-// The checks of what callers hand to the library: resolutions, positions, the arrays of batches.
+// Checks of the arguments of calls: resolutions, positions, the arrays of batches.
 /** Options of `encodeBatch`. */
 export interface EncodeBatchOptions {
   /** H3 resolution, integer 0 to 15; default 13. */
@@ -39,7 +39,7 @@ type BatchArray = Uint8Array | Float64Array;
 
 /**
  * @param known the options of the call
- * @param none arguments after those that a call takes: they would be ignored in silence, as options of other names
+ * @param none arguments beyond those of the call: they would be silently ignored, like options of other names
  * @throws HexcodesError BAD_RESOLUTION, BAD_ARGUMENT
  */
 function resolutionOf(
@@ -66,14 +66,14 @@ function resolutionOf(
   return resolution;
 }
 
-/** A value as a message shows it: a text that looks like a number is called a text. */
+/** A value for a message; a text that looks like a number is called a text. */
 function inWords(value: unknown): string {
   if (typeof value === 'string') return `the text ${JSON.stringify(value)}`;
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** Refuses arrays of other kinds: in single precision alone a position would move by half a metre. */
+/** Rejects arrays of other kinds: single precision alone would move a position by half a metre. */
 function requireKind<T extends BatchArray>(given: T, kind: new (length: number) => T, name: string): void {
   // Compared by name: an array of another realm (a frame, a vm context) is not an instance of this realm's class.
   if (Object.prototype.toString.call(given) !== `[object ${kind.name}]`)
@@ -113,7 +113,7 @@ export type { KernelExports } from '../kernel/exports.js';
 export type { Kernel } from '../kernel/kernel.js';
 export { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 
-/** The three binaries of one build, for `Hexcodes.from`. */
+/** The three binary files of one build, for `Hexcodes.from`. */
 export interface HexcodesData {
   /** dist/kernel.wasm, as bytes or compiled. */
   readonly kernel: WebAssembly.Module | BufferSource;
@@ -140,8 +140,8 @@ export interface Encoded {
   /** With `certainty`: whole metres to the nearest border between two provinces; null beyond 5 km. */
   border_m?: number | null;
   /**
-   * With `certainty`: the share of positions so far from a border whose province is right, 0 to 1, as measured on land;
-   * null where the boundaries have no such share.
+   * With `certainty`: the share of positions at this distance from a border whose province is right, 0 to 1, as
+   * measured on land; null where the boundaries have no shares.
    */
   certainty?: number | null;
 }
@@ -151,7 +151,8 @@ export interface ProvinceBorder {
   /** Whole metres to the nearest border between two provinces; null beyond 5 km. */
   border_m: number | null;
   /**
-   * The share of positions so far from a border whose province is right, 0 to 1; null where the boundaries have none.
+   * The share of positions at this distance from a border whose province is right, 0 to 1; null where the boundaries
+   * have no shares.
    */
   certainty: number | null;
   /**
@@ -198,7 +199,7 @@ export interface DecodedBatch {
 export class Hexcodes {
   /**
    * The kernel, for servers that fill and read its memory themselves: fixed views, one call for a block of points, no
-   * allocation. Every call of this class overwrites what the views show.
+   * allocation. Every call of this class overwrites the memory behind the views.
    */
   readonly kernel: Kernel;
 
@@ -404,7 +405,7 @@ export class Hexcodes {
    */
   decodeBatch(records: Uint8Array, out?: DecodedBatch): DecodedBatch {
     const count = requireRecords(records);
-    // Arrays under other names would silently stay as they are.
+    // Arrays under other names would silently be ignored.
     if (out !== undefined) {
       requireKind(out?.latLng, Float64Array, 'out.latLng');
       requireKnown(out, DECODED_ARRAYS, 'The out of decodeBatch');
@@ -445,7 +446,7 @@ function requirePairs(latLng: Float64Array): void {
     throw new HexcodesError('BAD_ARGUMENT', `Positions are pairs: ${latLng.length} numbers are odd`);
 }
 
-/** @returns how many records there are */
+/** @returns the number of records */
 function requireRecords(records: Uint8Array): number {
   requireKind(records, Uint8Array, 'records');
   if (records.length % RECORD_BYTES === 0) return records.length / RECORD_BYTES;

@@ -1,5 +1,5 @@
-// Names of places in Viet Nam: some 700 provinces of today and before, towns and landmarks, found by what people type,
-// and the nearest of them to a position in words. It is a list of names, no geocoder: streets and houses are not in it.
+// Names of places in Viet Nam: some 700 provinces of today and before, towns and landmarks, found by what people
+// type, and the nearest of them to a position. It is a list of names, not a geocoder: it has no streets and houses.
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
 import { latLngOf, type Position } from '../geometry/codebook.js';
@@ -60,11 +60,11 @@ interface Entry {
   readonly radius_m: number;
   /** The name without accents, blanks and words like "tỉnh"; others that people use. */
   readonly keys: readonly string[];
-  /** Keys of which the beginning finds nothing. */
+  /** Keys that are found as a whole only. */
   readonly wholeKeys: readonly string[];
-  /** Names of the towns to which the name of a province leads, the first one first; empty for other kinds. */
+  /** Names of the towns that the name of a province leads to, the first one first; empty for other kinds. */
   readonly seats: readonly string[];
-  /** The name with its accents, as it is compared first. */
+  /** The name with its accents, which is compared first. */
   readonly exact: string;
 }
 
@@ -74,7 +74,7 @@ const KINDS: Readonly<Record<string, PlaceKind>> = {
   T: 'town',
   L: 'landmark',
 };
-/** Other names and spellings of today, by the name in the list, as keys. */
+/** Other current names and spellings, by the name in the list, as keys. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   'TP. Hồ Chí Minh': ['saigon', 'hcmc', 'tphcm', 'tphochiminh'],
   'Thành phố Hồ Chí Minh': ['saigon', 'hcmc', 'tphcm', 'tphochiminh'],
@@ -129,10 +129,10 @@ const COUNTRY = new Set([
   'conghoaxahoichunghiavietnam',
   'socialistrepublicofvietnam',
 ]);
-/** Words in front of a name that say what it is. */
+/** Titles in front of a name. */
 const TITLES =
   /^(?:(?:thành phố|thanh pho|t\.?p|tỉnh|tinh|thị xã|thi xa|t\.?x|thị trấn|thi tran|t\.?t|huyện|huyen|quận|quan|q(?=\.)|phường|phuong|p(?=\.)|xã|xa|city of|province of)(?=[.\s])\.?\s*)+/iu;
-/** Words after a name that say what it is, in English. */
+/** English titles after a name. */
 const ENGLISH_TITLES = /(?<=\S)\s+(?:city|province|town)$/iu;
 const MAX_UNITS = 100;
 const EARTH_M = 6_371_008.8;
@@ -168,7 +168,7 @@ export function findPlaces(hexcodes: Provinces, text: string, options: FindPlace
     if (rank === undefined) return [];
     const distance = near === undefined ? undefined : metresBetween(near[0], near[1], entry.lat, entry.lng);
     const isExact = entry.exact.startsWith(exact);
-    // Somebody asks for a place as far away as it is known.
+    // A caller who names a place may be at any distance that is known.
     const reach = distance === undefined ? -entry.radius_m : Math.log((distance + 500) / entry.radius_m);
     const isProvince = rank === 0 && entry.seats.length > 0;
     return [{ entry, rank, isExact, isProvince, reach }];
@@ -196,13 +196,13 @@ export function findPlaces(hexcodes: Provinces, text: string, options: FindPlace
 /** Whether a text names the country as a whole: "Việt Nam", "vn", "Nước Việt Nam". */
 export const isCountry = (text: string): boolean => text.length <= MAX_UNITS && COUNTRY.has(keyOf(text));
 
-/** The towns to which the name of a province leads; none for other kinds. */
+/** The towns that the name of a province leads to; none for other kinds. */
 function seatsOf({ seats }: Entry): readonly Entry[] {
   return seats.flatMap((seat) => entries().find(({ kind, name }) => kind === 'town' && name === seat) ?? []);
 }
 
 /**
- * The town that people would name for a position: the nearest, where a larger one may be farther away.
+ * The town that people would name for a position: the nearest, though a larger one may be farther away.
  * @param lat degrees
  * @param lng degrees
  * @returns null where no town is within 100 km
@@ -281,13 +281,13 @@ function entries(): readonly Entry[] {
 function exactOf(text: string): string {
   const typed = text.normalize('NFC').toLowerCase().trim();
   const words = typed.replace(TITLES, '').replace(ENGLISH_TITLES, '').trim();
-  // The district of a number is nothing without its title.
+  // A numbered district means nothing without its title.
   const numbered = /^(?:quận|quan|q)?[.\s]*(\d{1,2})$/u.exec(typed);
   const kept = numbered === null ? words : `quận${numbered[1]}`;
   return kept.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** A name as it is compared, without accents. */
+/** A name in the form that is compared, without accents. */
 function keyOf(text: string): string {
   return exactOf(text).normalize('NFD').replace(/\p{M}/gu, '').replaceAll('đ', 'd');
 }

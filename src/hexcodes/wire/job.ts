@@ -1,7 +1,7 @@
 // A bulk conversion as plain data: the job says how every block of one body is converted, and can be posted to a worker
 // with a block. BulkReader finds the job and cuts a body into blocks; convertBlock answers one block.
 
-// The sentences that go with a status, equal in HTTP bodies, rows and frames.
+// Sentences that belong to a status, equal in HTTP bodies, rows and frames.
 export const OUTSIDE_MESSAGE = 'the position lies in no province of Viet Nam nor in its coastal sea';
 export const OVER_QUOTA_MESSAGE = 'the quota of the key is used up';
 export const OVER_LIMIT_MESSAGE = 'the key has reached its limit of points a second';
@@ -15,20 +15,20 @@ export type Operation = 'encode' | 'decode';
 
 export type BulkFormat = 'csv' | 'ndjson' | 'frames';
 
-/** The part of a job that the caller says; the rest is found in the body, in the header row of CSV. */
+/** The caller's part of a job; the rest is found in the body, for CSV in the header row. */
 export interface BulkRequest extends ExtrasAsked {
   readonly operation: Operation;
   readonly input: BulkFormat;
   readonly output: BulkFormat;
   /** 0 to 15, for rows that name no resolution of their own. Decode ignores it. */
   readonly resolution: number;
-  /** Begins the names of the columns that the answer adds, so that they clash with none of the input's. */
+  /** Prefix of the names of the columns that the answer adds, so that they clash with none of the input. */
   readonly prefix: string;
   /**
    * Delimiter of CSV, both in and out; by default that of its header row, and a comma for CSV made of other formats.
    */
   readonly delimiter?: Delimiter;
-  /** Columns of CSV that the caller names, or counts from 1, before those that are found by their names. */
+  /** Columns of CSV that the caller names, or counts from 1; they take precedence over columns found by name. */
   readonly columns?: ChosenColumns;
 }
 
@@ -49,7 +49,7 @@ export interface BulkJob {
   readonly extras?: number;
   /** Present when the input is CSV. */
   readonly csv?: CsvShape;
-  /** Every row is answered with this status and none is converted: for the rest of a body whose quota is used up. */
+  /** The status of every row, if none is converted: for the rest of a body whose quota is used up. */
   readonly refusal?: 'OVER_QUERY_LIMIT' | 'UNAVAILABLE';
   /** Whether convertBlock adds a report to its answers. */
   readonly wantsReport?: boolean;
@@ -68,17 +68,19 @@ export interface CsvShape {
 
 /** The answer to one block: one row for each of its rows, in their order. */
 export interface ConvertedBlock extends ConvertedRows {
-  /** Has a buffer of its own, which may be transferred. */
+  /** A view of a buffer of its own, which may be transferred. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where the job wants it. */
+  /** Present if the job asks for it. */
   readonly report?: BlockReport;
 }
 
-/** The rows of a block more closely, where the answer is text. */
+/** Details of the rows of a block, where the answer is text. */
 export interface BlockReport {
-  /** OK rows by province, at the admin numbers. */
+  /** OK rows by admin number. */
   readonly byAdmin: Uint32Array;
-  /** The failed rows, to be read by failedRowsOf (rows/row-report.ts), where CSV is answered as CSV; else none. */
+  /**
+   * The failed rows, to be read by failedRowsOf (rows/row-report.ts), where CSV is answered as CSV; otherwise empty.
+   */
   readonly failures: Uint32Array;
 }
 
@@ -103,7 +105,9 @@ export const ROW_STATUSES = [
 
 export type RowStatus = (typeof ROW_STATUSES)[number];
 
-/** A block ends with the last row that ends within this, so that block and answer fit into the kernel's text areas. */
+/**
+ * A block ends with the last row that ends within this, so that block and answer fit into the kernel's text areas.
+ */
 export const BLOCK_BYTES = 256 * 1024;
 
 /** A block of frames may end with a frame that passes BLOCK_BYTES, up to this: four frames of 4,096 points. */
@@ -117,12 +121,14 @@ export class BulkInputError extends Error {
   override readonly name = 'BulkInputError';
 }
 
-// Latitude and longitude exchanged: how answers notice it, and what they say of it.
+// Latitude and longitude exchanged: the test for it, and its hint in answers.
 
-/** Follows the message about a position that `looksSwapped`. */
+/** Appended to the message about a position that `looksSwapped`. */
 export const SWAPPED_HINT = '. lat and lng look swapped: the other way round the position lies in Viet Nam';
 
-/** Whether a position without a code, in degrees of any size or NaN, has one with its two numbers exchanged. */
+/**
+ * Whether a position without a code, in degrees of any size or NaN, has a code with latitude and longitude exchanged.
+ */
 export function looksSwapped(kernel: Kernel, latDeg: number, lngDeg: number): boolean {
   return (
     Math.abs(lngDeg) <= 90 && Math.abs(latDeg) <= 180 && kernel.exports.regionOf(lngDeg, latDeg) !== NO_ADMIN

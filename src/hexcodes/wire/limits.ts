@@ -1,5 +1,5 @@
-// The layout of binary frames, for writers and readers (docs/stream.md defines it to the byte), and the most that one
-// frame and one batch may hold: the service refuses more, and clients cut what they send by it.
+// The layout of binary frames, for writers and readers (docs/stream.md defines it to the byte), and the limits of one
+// frame and one batch: the service rejects more, and clients cut their requests accordingly.
 import { RECORD_BYTES } from '../kernel/output-layout.js';
 
 export * from '../kernel/output-layout.js';

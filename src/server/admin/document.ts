@@ -35,7 +35,7 @@ const textAnswer = (description: string): Json => ({
 });
 const fault = (description: string): Json => jsonAnswer(description, ref('Error'));
 
-/** Errors that every call about keys may have. */
+/** Errors that every call on keys may have. */
 const FAULTS = {
   400: fault('The request is at fault; details names each member'),
   401: fault('No key, or one that is not valid'),
@@ -85,8 +85,13 @@ const KEY = {
   origins: SETTINGS.origins,
   cidrs: SETTINGS.cidrs,
   limits: LIMITS,
-  generation: { type: 'integer', format: 'int32', minimum: 1, description: 'How many texts the key has had' },
-  overlap_until: time('Until when the text before the last rotation is admitted'),
+  generation: {
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    description: 'Number of secrets that the key has had',
+  },
+  overlap_until: time('Until when the secret before the last rotation is accepted'),
 };
 
 const object = (properties: Json, required: readonly string[]): Json => ({
@@ -100,14 +105,14 @@ const SCHEMAS: Json = {
   Key: object(KEY, Object.keys(KEY)),
   KeyAnswer: object({ ...OK, ...KEY }, ['status', ...Object.keys(KEY)]),
   MadeKey: object(
-    { ...OK, ...KEY, key: { type: 'string', description: 'The text of the key: shown this once' } },
+    { ...OK, ...KEY, key: { type: 'string', description: 'The secret of the key, shown only once' } },
     ['status', ...Object.keys(KEY), 'key'],
   ),
   Keys: object(
     {
       ...OK,
       keys: { type: 'array', items: ref('Key') },
-      next: { type: 'string', description: 'To be asked for as after; absent on the last page' },
+      next: { type: 'string', description: 'Value of after for the next page; absent on the last page' },
     },
     ['status', 'keys'],
   ),
@@ -215,7 +220,7 @@ const PATHS: Readonly<Record<string, Json>> = {
           {
             name: 'after',
             in: 'query',
-            description: 'The next of the page before',
+            description: 'next of the previous page',
             schema: { type: 'string' },
           },
         ],
@@ -264,7 +269,7 @@ const PATHS: Readonly<Record<string, Json>> = {
     parameters: [ID],
     post: operation(
       'rotateKey',
-      'Gives the key another text',
+      'Replaces the secret of the key',
       { 200: jsonAnswer('The key', ref('MadeKey')) },
       {
         requestBody: body('Rotation', false),
@@ -272,8 +277,8 @@ const PATHS: Readonly<Record<string, Json>> = {
       },
     ),
   },
-  '/admin/v1/keys/{id}/enable': { parameters: [ID], post: ofOne('enableKey', 'Lets the key in again') },
-  '/admin/v1/keys/{id}/disable': { parameters: [ID], post: ofOne('disableKey', 'Lets the key in no more') },
+  '/admin/v1/keys/{id}/enable': { parameters: [ID], post: ofOne('enableKey', 'Enables the key again') },
+  '/admin/v1/keys/{id}/disable': { parameters: [ID], post: ofOne('disableKey', 'Disables the key') },
   '/admin/v1/keys/{id}/revoke': { parameters: [ID], post: ofOne('revokeKey', 'Revokes the key for good') },
 };
 

@@ -5,7 +5,7 @@ import { lineEndOf } from '../../../hexcodes/wire/bulk/csv-header.js';
 import { BlockBuffers, CsvSplitter, firstRowEnd, isText } from '../../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../../hexcodes/wire/job.js';
 import { encodingHint } from '../../content/kinds.js';
-import { type Input, isRest } from '../../disk/input.js';
+import { type Input, isFlush } from '../../disk/input.js';
 import { badInput, type CliFailure } from '../../exit-codes.js';
 import { BATCH_BYTES, BATCH_ROWS, type TableRows, type TableSource } from '../table.js';
 import { type CsvDialect, eachRow, fieldsOf, headerStart, leadOf } from './dialect.js';
@@ -24,11 +24,11 @@ export interface CsvText {
   /** Offset of the first row in the content. */
   readonly endOffset: number;
   /**
-   * Blocks of whole rows from an offset on, the start of one; an empty one where the input rests. A block holds until
-   * the next is requested. Call it once, but of a plain file as often as wanted.
-   * @param nextRow number of the first row that has not been given, for messages
-   * @throws CliFailure BAD_INPUT for a quote that is not closed, a row that is too long, and after the rows before it
-   *   for bytes that are not text
+   * Blocks of whole rows from an offset on, which is the start of a row; an empty block at a flush point. A block
+   * holds until the next is requested. May be called once; on a plain file repeatedly.
+   * @param nextRow number of the first row not yet returned, for messages
+   * @throws CliFailure BAD_INPUT for a quote that is not closed, a row that is too long, and, after the rows before
+   * them, for bytes that are not text
    */
   blocks(from: number, nextRow: () => number): AsyncGenerator<Uint8Array>;
 }
@@ -120,8 +120,8 @@ async function* rowBlocks(
   }
   try {
     for await (const chunk of chunks) {
-      yield* texts(isRest(chunk) ? splitter.flush() : splitter.push(chunk));
-      if (isRest(chunk)) yield chunk;
+      yield* texts(isFlush(chunk) ? splitter.flush() : splitter.push(chunk));
+      if (isFlush(chunk)) yield chunk;
     }
     yield* texts(splitter.endClosed());
   } catch (error) {
@@ -209,7 +209,7 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
           held++;
           if (held >= BATCH_ROWS || bytes >= BATCH_BYTES) yield batch();
         }
-        if (isRest(block) && held > 0) yield batch();
+        if (isFlush(block) && held > 0) yield batch();
       }
       if (held > 0) yield batch();
     },

@@ -17,7 +17,7 @@ import {
   pointsOf,
   shapeOfGeoJson,
 } from '../../../tables/shapes/shapes.js';
-import { type Input, isRest } from '../../disk/input.js';
+import { type Input, isFlush } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
@@ -378,7 +378,7 @@ async function* featureBatches(
       if (without >= 0) refuseOther(ofSecond, file, row + 1 + without);
       row += documents.length;
     }
-    if (isRest(chunk) && batch.size > 0) yield batch.take();
+    if (isFlush(chunk) && batch.size > 0) yield batch.take();
   }
   splitter.end();
   const last = batch.take();

@@ -5,7 +5,7 @@ import type { MemberChoice } from '../../../hexcodes/wire/bulk/convert-lines.js'
 import { linesIn } from '../../../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../../../hexcodes/wire/job.js';
 import { eachMember } from '../../../hexcodes/wire/params/json-grammar.js';
-import { type Input, isRest } from '../../disk/input.js';
+import { type Input, isFlush } from '../../disk/input.js';
 import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
 import { hasMember } from '../geojson/feature-shapes.js';
@@ -73,13 +73,13 @@ export async function* lineBlocks(
     for (;;) {
       const within = block.lastIndexOf(LF, Math.min(block.length, blockBytes) - 1);
       const feed = within >= 0 || block.length <= blockBytes ? within : block.indexOf(LF);
-      if (feed < 0 || (block.length <= blockBytes / 2 && !isRest(whole))) break;
+      if (feed < 0 || (block.length <= blockBytes / 2 && !isFlush(whole))) break;
       yield block.subarray(0, feed + 1);
       block = block.subarray(feed + 1);
     }
     heldBytes = block.length;
     held.copyWithin(0, block.byteOffset - held.byteOffset, block.byteOffset - held.byteOffset + heldBytes);
-    if (isRest(whole)) yield held.subarray(0, 0);
+    if (isFlush(whole)) yield held.subarray(0, 0);
     if (heldBytes > MAX_REST) yield held.subarray(0, heldBytes);
   }
   for (let rest = held.subarray(0, heldBytes); rest.length > 0; ) {
@@ -147,7 +147,7 @@ function columnsOf(documents: readonly JsonDocument[], fit: RowFit): TableColumn
   return inference.columns(fit === 'types');
 }
 
-/** Batches of rows, which end where the input rests. */
+/** Batches of rows, which end at flush points. */
 async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefined> {
   const batch = new DocumentBatch();
   let line = 0;

@@ -1,5 +1,5 @@
-// The decompressors of Parquet pages, which unpack to the size that the page's header says and not to more, and the
-// pages that have been unpacked to be checked: hyparquet asks for each of them again.
+// Decompressors of Parquet pages, which never unpack more than the size in the page header, and a cache of pages that
+// were unpacked to be checked, because hyparquet asks for each page again.
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Compressors } from 'hyparquet';
@@ -11,7 +11,7 @@ type Codec = keyof Compressors;
 
 const bounded: Compressors = {
   ...shared,
-  // A page in gzip may lack gzip's head.
+  // Some writers omit the gzip header of a page.
   GZIP: (bytes, sizeBytes) =>
     bytes[0] === 31 && bytes[1] === 139
       ? gunzipSync(bytes, { maxOutputLength: Math.max(1, sizeBytes) })
@@ -54,7 +54,7 @@ export class UnpackedPages {
     return plain;
   }
 
-  /** A page that `unpack` has unpacked. */
+  /** A page that `unpack` has unpacked before. */
   again(codec: string, packed: Uint8Array, sizeBytes: number): Uint8Array {
     return codec === 'UNCOMPRESSED' ? packed : this.#again(codec as Codec, packed, sizeBytes);
   }

@@ -20,8 +20,8 @@ import type { TableColumn } from '../table.js';
 import type { ShapedColumn } from '../values/column-text.js';
 import { BINARY, BYTE, DOUBLE, FALSE, I16, I32, I64, LIST, STRUCT, TRUE } from './thrift.js';
 
-// Walks a structure of Thrift's compact protocol before hyparquet reads it: it makes lists as long as they claim to be,
-// one within the other, so that a hundred bytes took gigabytes.
+// hyparquet allocates lists of the length that the file claims, also nested ones: a hundred bytes took gigabytes.
+// Therefore structures of Thrift's compact protocol are walked before it reads them.
 const MAX_NESTING = 32;
 /** Approximate memory that a structure, a list, an entry and a member take when they are read. */
 const STRUCT_BYTES = 200;
@@ -31,13 +31,16 @@ const STOP = 0;
 
 /** Extent of a structure. */
 interface ThriftSize {
-  /** After its last byte. */
+  /** Offset after its last byte. */
   readonly end: number;
-  /** Approximate memory that it takes when it has been read. */
+  /** Approximate memory that it takes once read. */
   readonly bytes: number;
 }
 
-/** @throws Error for a structure that is cut off, nested too deeply, or claims entries that are not there */
+/**
+ * Measures a structure without reading it.
+ * @throws Error for a structure that is cut off, nested too deeply, or claims entries that are not there
+ */
 export function walkThrift(view: DataView, start: number): ThriftSize {
   let at = start;
   let bytes = 0;
@@ -100,7 +103,7 @@ export function walkThrift(view: DataView, start: number): ThriftSize {
     if (count > view.byteLength - at)
       throw new Error(`metadata that claims ${count} entries where ${view.byteLength - at} bytes are left`);
     bytes += STRUCT_BYTES;
-    // An entry that is true or false has a byte in a list.
+    // In a list, true and false take a byte each.
     for (let i = 0; i < count; i++) value(type === TRUE || type === FALSE ? BYTE : type, depth + 1);
   };
   const struct = (depth: number): void => {
@@ -119,7 +122,7 @@ export function walkThrift(view: DataView, start: number): ThriftSize {
 /** After the metadata: u32 their size │ `PAR1`. */
 const END_BYTES = 8;
 const MAGIC = 'PAR1';
-/** The mark of a file whose metadata are encrypted, too. */
+/** The magic of a file whose metadata are encrypted, too. */
 const ENCRYPTED = 'PARE';
 export const DECRYPT =
   'Write it again without encryption, with the keys: pyarrow.parquet reads it by decryption_properties.';
@@ -127,7 +130,7 @@ const MAX_DEPTH = 64;
 
 /**
  * @param file for messages
- * @throws CliFailure BAD_INPUT for metadata beyond the ceiling, Error for what is not a whole Parquet file
+ * @throws CliFailure BAD_INPUT for metadata beyond the ceiling, Error for anything but a whole Parquet file
  */
 export async function readFooter(buffer: AsyncBuffer, file: string): Promise<FileMetaData> {
   const { byteLength } = buffer;
@@ -143,7 +146,7 @@ export async function readFooter(buffer: AsyncBuffer, file: string): Promise<Fil
   requireMetadata(file, walkThrift(new DataView(footer, 0, sizeBytes), 0).bytes);
   const metadata = metadataOf(footer);
   checkSchema(metadata.schema);
-  // As Arrow reads the enumeration's first value where it is left out, or false, as fastparquet writes it.
+  // fastparquet leaves the repetition type out; Arrow then reads REQUIRED, the first value of the enumeration.
   for (const element of metadata.schema.slice(1)) element.repetition_type ??= 'REQUIRED';
   const startByte = byteLength - END_BYTES - sizeBytes - endOfData(metadata);
   if (startByte >= MAGIC.length) {
@@ -157,7 +160,7 @@ export async function readFooter(buffer: AsyncBuffer, file: string): Promise<Fil
   return metadata;
 }
 
-/** Where the last column, index or filter ends that the metadata name. */
+/** Offset after the last column, index or filter that the metadata name. */
 function endOfData({ row_groups }: FileMetaData): number {
   let end = MAGIC.length;
   const add = (start?: bigint | number, size?: bigint | number): void => {
@@ -177,7 +180,7 @@ function metadataOf(footer: ArrayBuffer): FileMetaData {
   try {
     return parquetMetadata(footer, { geoparquet: false });
   } catch (error) {
-    // A member of another type than it should be.
+    // A member that is missing or has another type makes hyparquet throw a TypeError.
     if (error instanceof TypeError)
       throw new Error('its metadata lack a member, or have one of another type');
     throw error;
@@ -188,7 +191,7 @@ function requireMetadata(file: string, bytes: number): void {
   requireBelowCeiling({ file }, bytes, 'the metadata', 'Write larger row groups or fewer columns.');
 }
 
-/** Checks the numbers of children, by which a list of elements is a tree. */
+/** Checks the numbers of children, which make a tree of the list of elements. */
 function checkSchema(elements: readonly SchemaElement[]): void {
   const due: number[] = [];
   for (const [i, { num_children: children = 0 }] of elements.entries()) {
@@ -205,13 +208,13 @@ function checkSchema(elements: readonly SchemaElement[]): void {
   if (elements.length === 0 || due.some((left) => left > 0)) throw new Error('a schema that is cut off');
 }
 
-// Key values in the footer of Parquet describe its columns beside the schema: the zones in which people read instants,
-// which Arrow's schema has (`ARROW:schema`, of pyarrow, pandas and Polars), and the geometries of GeoParquet (`geo`).
+// Key values in the footer describe columns beyond the schema: time zones of instants, which Arrow's schema has
+// (`ARROW:schema`, of pyarrow, pandas and Polars), and the geometries of GeoParquet (`geo`).
 
 const ARROW_SCHEMA = 'ARROW:schema';
 const GEO = 'geo';
 
-/** The columns with their zones and geometries. */
+/** The columns with their time zones and geometries. */
 export async function describedFields(
   fields: readonly ShapedColumn[],
   said: readonly KeyValue[] | undefined,
@@ -238,7 +241,7 @@ export async function geometriesOf(
   const logical = elements.flatMap((element): TypedGeometry[] => {
     const type = element?.logical_type;
     if (type?.type !== 'GEOMETRY' && type?.type !== 'GEOGRAPHY') return [];
-    // A system may be kept under a key of its own.
+    // A coordinate system may have a key of its own.
     const [, key] = /^projjson:(.*)$/.exec(type.crs ?? '') ?? [];
     const crs = key === undefined ? type.crs : (saidIn(said, key) ?? type.crs);
     return [{ name: element!.name, encoding: 'wkb', crs }];
@@ -258,7 +261,7 @@ export const arrowSchemaIn = (said: readonly KeyValue[] | undefined): string | u
 
 /**
  * The key values of columns that are written.
- * @param source Arrow's schema of the file whose columns the first ones are, as they were
+ * @param source Arrow's schema of the input file; its first columns are written unchanged
  */
 export async function keyValuesOf(
   columns: readonly TableColumn[],

@@ -45,13 +45,16 @@ interface Entry {
 export class StreamCredit {
   limits: StreamLimits = USUAL_LIMITS;
   #queue: Entry[] = [];
-  /** Sent on the present connection and not answered, in the order of sending: answers come in that order. */
+  /**
+   * Frames sent on the current connection and not answered, in the order in which they were sent, which is the order
+   * of answers.
+   */
   #sent: Entry[] = [];
   #queueBytes = 0;
   #sentBytes = 0;
   #nextSeq = 0;
   #nextIndex = 0;
-  /** A limit of the key is reached: nothing is sent before. */
+  /** Time until which a limit of the key forbids sending. */
   #limitedUntilMs = 0;
 
   /**
@@ -63,7 +66,7 @@ export class StreamCredit {
     try {
       ready = JSON.parse(readyText) as Record<string, unknown>;
     } catch {
-      // The check below refuses the empty object.
+      // The check below rejects the empty object.
     }
     const numbers = ['max_frame_bytes', 'max_points', 'window', 'window_bytes'].map((name) => ready[name]);
     if (ready.type !== 'ready' || !numbers.every((n) => Number.isSafeInteger(n) && (n as number) > 0)) {
@@ -84,14 +87,14 @@ export class StreamCredit {
     };
   }
 
-  /** The connection is lost: frames that it did not answer wait again, for the next one. */
+  /** Handles a lost connection: its unanswered frames wait again, for the next connection. */
   lose(): void {
     for (const entry of this.#sent) entry.state = 'waiting';
     this.#sent = [];
     this.#sentBytes = 0;
   }
 
-  /** Whether the window has room for a frame of this size; a frame leaves the window when its answers are taken. */
+  /** Whether the window has space for a frame of this size; a frame leaves the window when its answers are taken. */
   hasSpace(frameBytes: number): boolean {
     return (
       this.#queue.length === 0 ||
@@ -118,7 +121,7 @@ export class StreamCredit {
     this.#queueBytes += frame.length;
   }
 
-  /** The next frame to send, which counts as sent from here on; undefined where none waits or the window is full. */
+  /** The next frame to send, which counts as sent; undefined where none waits or the window is full. */
   send(nowMs: number): Bytes | undefined {
     if (nowMs < this.#limitedUntilMs) return undefined;
     const entry = this.#queue.find((e) => e.state === 'waiting' && e.notBeforeMs <= nowMs);
@@ -134,7 +137,7 @@ export class StreamCredit {
     return entry.frame;
   }
 
-  /** The earliest time at which a refused frame may be sent again; undefined where none waits for one. */
+  /** The earliest time at which a rejected frame may be sent again; undefined if none waits for a time. */
   pausedUntilMs(): number | undefined {
     const times = this.#queue.filter((e) => e.state === 'waiting' && e.notBeforeMs > 0);
     if (times.length === 0) return undefined;
@@ -142,10 +145,10 @@ export class StreamCredit {
   }
 
   /**
-   * Takes in an answer. A refused frame keeps its place in the queue and is sent again after a pause. Over a limit of
-   * the key the other frames wait as well: they would be refused too.
-   * @param pauseMs the pause after a number of refusals in a row; undefined: no further try
-   * @throws HexcodesClientError where the answer breaks the protocol, or the frame gets no further try
+   * Processes an answer. A rejected frame keeps its position in the queue and is sent again after a pause. Over a
+   * limit of the key the other frames wait as well, because they would be rejected, too.
+   * @param pauseMs the pause after a number of consecutive rejections; undefined: no further attempt
+   * @throws HexcodesClientError where the answer breaks the protocol, or the frame gets no further attempt
    */
   answer(
     bytes: Uint8Array,
@@ -202,7 +205,7 @@ export class StreamCredit {
   get unanswered(): number {
     return this.#queue.reduce((n, e) => (e.state === 'answered' ? n : n + 1), 0);
   }
-  /** Frames sent on the present connection and not answered. */
+  /** Frames sent on the current connection and not answered. */
   get sent(): number {
     return this.#sent.length;
   }

@@ -28,10 +28,10 @@ import {
 import { shown } from '../../wire/params/names.js';
 import { HexcodesClientError } from '../errors.js';
 
-// Checks chunks before they are written to a stream: one that would be read as something else, such as a text letter by
-// letter, is refused at once.
+// Checks chunks before they are written to a stream: a chunk that would be misread, such as a text iterated letter by
+// letter, is rejected at once.
 
-/** Loops over a stream, once. A loop that is left early cancels the stream, and so ends its request. */
+/** Iterates over a stream, once. A loop that ends early cancels the stream, and so its request. */
 export async function* loopOver<T>(stream: ReadableStream<T>): AsyncGenerator<T, void, undefined> {
   const reader = stream.getReader();
   try {
@@ -55,7 +55,7 @@ export function requireOperation(given: unknown): asserts given is StreamOperati
 }
 
 /**
- * Refuses a source that gives no chunks. An array is looked through, whatever else iterates only as it is written.
+ * Rejects a source that gives no chunks. Arrays are checked as a whole, other iterables as they are written.
  * @throws HexcodesClientError BAD_ARGUMENT
  */
 export function requireSource(source: unknown, operation: StreamOperation): void {
@@ -96,12 +96,11 @@ function refused(message: string): HexcodesClientError {
   return new HexcodesClientError('BAD_ARGUMENT', message);
 }
 
-// Hexcodes as the 20-byte records of binary frames. A record carries ASCII only, so a spelling with other letters
-// is folded as every reader folds it (docs/code-format.md, Read, steps 1 to 3); whether it is a hexcode is left to the
-// service.
+// Hexcodes as the 20-byte records of binary frames. Records are ASCII, so other letters are folded as every reader
+// folds them (docs/code-format.md, Read, steps 1 to 3); whether the result is a hexcode is left to the service.
 /** Longer texts are not hexcodes, in UTF-16 units. */
 const MAX_TEXT_UNITS = 64;
-/** Stands for a text that is not a code and cannot be sent as it is. */
+/** Record of a text that is not a code and cannot be sent as it is. */
 const NO_HEXCODE = '!';
 
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
@@ -111,8 +110,8 @@ const LETTERS_WITH_MARKS = /[\u00c0-\u1ef9]/g;
 const MARKS = /[\u0300-\u036f]+/g;
 
 /**
- * Writes one item of a decode chunk as a record. Whatever is not text, or cannot be a hexcode, becomes a record that is
- * none, so that it is answered in its place.
+ * Writes one item of a decode chunk as a record. Anything that is not text or cannot be a hexcode becomes an invalid
+ * record, so that the item has an answer.
  */
 function writeHexcode(frame: Uint8Array, offset: number, hexcode: unknown): void {
   const text = recordTextOf(hexcode);
@@ -124,7 +123,7 @@ function recordTextOf(hexcode: unknown): string {
   const text = isAscii(hexcode) ? hexcode : folded(hexcode);
   if (text.includes('\0') || !isAscii(text)) return NO_HEXCODE;
   if (text.length <= RECORD_TEXT_BYTES) return text;
-  // Separators after the first one have no meaning: without them every hexcode fits.
+  // Separators after the first one have no meaning; without them every hexcode fits.
   const begun = text.replace(/^[-._\s]+/, '');
   const separator = begun.search(/[-._\s]/);
   const short =
@@ -161,7 +160,7 @@ const POINT_STATUSES: readonly PointStatus[] = [
   'INVALID_HEXCODES',
 ];
 
-/** Bytes over an ArrayBuffer, in words that TypeScript before 5.7 knows too. */
+/** Bytes over an ArrayBuffer, in a type that TypeScript before 5.7 knows, too. */
 export type Bytes = ReturnType<typeof Uint8Array.of>;
 
 export interface RequestFrame {
@@ -201,7 +200,7 @@ export function* framesOfHexcodes(
   }
 }
 
-/** An encode request of `count` pairs (lat, lng) from pair `first` on. Its seq is still 0: see `setSeq`. */
+/** An encode request of `count` pairs (lat, lng) from pair `first` on. Its seq is 0 until `setSeq`. */
 export function encodeRequest(
   pairs: Float64Array,
   first: number,

@@ -7,7 +7,7 @@ import type { Bytes } from './frames.js';
 export const BINARY_SUBPROTOCOL = 'hexcodes.v1.binary';
 
 export interface SocketEvents {
-  /** The upgrade was refused or never happened. No other event follows. */
+  /** The upgrade was rejected or never happened. No other event follows. */
   refused(error: HexcodesClientError): void;
   text(data: string): void;
   binary(data: Uint8Array): void;
@@ -34,7 +34,7 @@ export interface StandardWebSocket {
 }
 export type WebSocketConstructor = new (url: string, protocols: string[]) => StandardWebSocket;
 
-/** The key goes into the query: a standard WebSocket sends no headers of the caller's. */
+/** The key goes into the query: a standard WebSocket sends no custom headers. */
 export function standardSocketOpener(
   WebSocket: WebSocketConstructor,
   fetch: typeof globalThis.fetch,
@@ -60,7 +60,7 @@ export function standardSocketOpener(
       asked = true;
       void whyRefused(keyed, fetch).then((error) => dropped || events.refused(error));
     };
-    // Browsers fire `close` after `error`; undici does not when the upgrade is refused.
+    // Browsers fire `close` after `error`; undici does not when the upgrade is rejected.
     socket.addEventListener('error', () => opened || refused());
     socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) => {
       if (!opened) refused();
@@ -83,7 +83,7 @@ async function whyRefused(url: URL, fetch: typeof globalThis.fetch): Promise<Hex
   try {
     const answer = await fetch(plain, { signal: AbortSignal.timeout(10_000), redirect: 'manual' });
     const text = await answer.text();
-    // The service answers 426 to a plain GET, so something between it and us blocks WebSockets.
+    // The service answers 426 to a plain GET, so WebSockets are blocked between it and the client.
     if (answer.status !== 426) return errorOfFetch(plain, answer, text);
     return new HexcodesClientError('NETWORK', `${plain.origin} is there, but the WebSocket upgrade failed`);
   } catch (cause) {

@@ -1,52 +1,52 @@
-// The stream as a pair of Web Streams: points are written, their answers are read in the same order. The
-// connections between may come and go: conversions are pure, so frames that a lost connection left unanswered are sent
-// again, and every point is answered exactly once.
+// The stream as a pair of Web Streams: points are written, their answers are read in the same order. Connections may
+// be lost in between: conversions have no side effects, so unanswered frames are sent again, and every point is
+// answered exactly once.
 
 import { type ClientErrorCode, HexcodesClientError } from '../errors.js';
 import { StreamCredit } from './credit.js';
 import { loopOver, type RequestFrame, type StreamAnswers } from './frames.js';
 import type { OpenSocket, StreamSocket } from './socket.js';
 
-// The connections of one stream, one at a time: opened when a frame is to be sent, opened again after a pause when
-// one is lost, given up after too many in a row without an answer. StreamCredit says which frames are sent; frames
+// The connections of one stream, one at a time. A connection is opened when a frame is to be sent, and again after a
+// pause when it is lost, until too many in a row bring no answer. StreamCredit says which frames are sent; frames
 // that a lost connection did not answer are sent again on the next.
 interface ConnectionSettings {
   /** ws: or wss:, without the key. */
   readonly url: URL;
   readonly apiKey: string | undefined;
   readonly openSocket: OpenSocket;
-  /** Connections in a row without one answer after which the stream fails. */
+  /** Consecutive connections without an answer after which the stream fails. */
   readonly maxAttempts: number;
   /** Timeout of the next answer while frames are unanswered: then the connection counts as lost. */
   readonly answerTimeoutMs: number;
 }
 
 interface ConnectionEvents {
-  /** The credit has taken in an answer. */
+  /** Called when the credit has processed an answer. */
   answered(): void;
-  /** No further connection will be opened. */
+  /** Called when no further connection will be opened. */
   failed(error: HexcodesClientError): void;
 }
 
 const FIRST_PAUSE_MS = 200;
-/** A service that is back is found within this time. */
+/** Longest pause, after which a service that is back is found. */
 const LONGEST_PAUSE_MS = 2000;
 
-/** Multiple of the tries for frames over a rate, which leaves points again as time goes by: some five minutes. */
+/** Multiple of the attempts for frames over a rate limit, which passes with time: some five minutes. */
 const OVER_LIMIT_PATIENCE = 10;
-/** A service that asks to come back later than that, as where the quota of a day is used up, is not waited for. */
+/** Longest Retry-After that is waited for; a service whose quota of the day is used up asks for more. */
 const LONGEST_RETRY_AFTER_SEC = 60;
 
 /**
- * Before attempt `attempt`, from 1. Doubles up to a limit; half of it is random, so that many clients do not come back
- * at the same moment.
+ * Pause before attempt `attempt`, from 1. It doubles up to a limit; half of it is random, so that clients do not all
+ * reconnect at once.
  */
 function pauseMs(attempt: number): number {
   const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
   return full / 2 + Math.random() * (full / 2);
 }
 
-/** Close codes that a new connection would only meet again, with the error that each becomes. */
+/** Close codes that every new connection would meet again, with their errors. */
 const FINAL_CLOSES: ReadonlyMap<number, [ClientErrorCode, string]> = new Map([
   [1002, ['PROTOCOL', 'the service saw a breach of the WebSocket protocol']],
   [1003, ['PROTOCOL', 'the service does not take binary frames here']],
@@ -61,9 +61,9 @@ class StreamConnection {
   readonly #credit: StreamCredit;
   readonly #events: ConnectionEvents;
   #socket: StreamSocket | undefined;
-  /** The ready frame of the present connection has come. */
+  /** Whether the ready frame of the current connection has come. */
   #isReady = false;
-  /** Connections in a row that brought no answer. */
+  /** Consecutive connections without an answer. */
   #attempts = 0;
   #opened = 0;
   #hasEnded = false;
@@ -76,12 +76,12 @@ class StreamConnection {
     this.#events = events;
   }
 
-  /** How often a connection was lost and opened again. */
+  /** Number of reconnections. */
   get reconnections(): number {
     return Math.max(0, this.#opened - 1);
   }
 
-  /** Sends the frames that the credit allows now; connects first where there is no connection. */
+  /** Sends the frames that the credit allows now; connects first if needed. */
   flush(): void {
     if (this.#hasEnded) return;
     if (this.#socket === undefined) {
@@ -101,7 +101,7 @@ class StreamConnection {
     if (pausedUntilMs !== undefined) this.#flushAfter(pausedUntilMs - performance.now());
   }
 
-  /** Ends timers and connection: with a close handshake where the service has said ready, else at once. */
+  /** Ends timers and connection: with a close handshake after the ready frame, otherwise at once. */
   end(): void {
     this.#hasEnded = true;
     clearTimeout(this.#retryTimer);
@@ -167,7 +167,7 @@ class StreamConnection {
     this.#isReady = false;
     this.#credit.lose();
     if (this.#hasEnded) return;
-    // An idle connection may end without harm: the next frame opens a new one.
+    // An idle connection may end: the next frame opens a new one.
     if (mayPass && this.#credit.unanswered === 0) return;
     this.#attempts++;
     if (!mayPass || this.#attempts >= this.#settings.maxAttempts) {
@@ -198,7 +198,7 @@ class StreamConnection {
     }, this.#settings.answerTimeoutMs);
   }
 
-  /** Errors thrown in callbacks of sockets and timers end the stream; nobody else would see them. */
+  /** Errors thrown in callbacks of sockets and timers end the stream; otherwise they would be lost. */
   #guard(work: () => void): void {
     try {
       work();
@@ -220,9 +220,12 @@ export interface StreamSettings<In> extends ConnectionSettings {
 }
 
 export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncIterable<Out> {
-  /** Points in. A write resolves once the service's window has room for its frames: this is the backpressure. */
+  /**
+   * The writable side for points. A write resolves once the service's window has space for its frames: this is the
+   * backpressure.
+   */
   readonly writable: WritableStream<In>;
-  /** Answers out, one chunk a frame, in the order of the points. */
+  /** The readable side for answers, one chunk a frame, in the order of the points. */
   readonly readable: ReadableStream<Out>;
 
   readonly #settings: StreamSettings<In>;
@@ -231,7 +234,7 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
   /** The writer has closed. */
   #hasLastFrame = false;
   #failure: HexcodesClientError | undefined;
-  /** Wakes everybody who waits in `#change`. */
+  /** Wakes all waiters of `#change`. */
   #waiting: (() => void)[] = [];
   #readableController!: ReadableStreamDefaultController<Out>;
   #writableController!: WritableStreamDefaultController;
@@ -265,7 +268,7 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
     else settings.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** How often a connection was lost and opened again. */
+  /** Number of reconnections. */
   get reconnections(): number {
     return this.#connection.reconnections;
   }
@@ -273,7 +276,7 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
   /** Writes every chunk of a source and then closes the writable side; errors surface at the readable side. */
   async pump(source: Iterable<In> | AsyncIterable<In>): Promise<void> {
     const writer = this.writable.getWriter();
-    // The readable side reports the same error; unhandled here it would end the process.
+    // The readable side reports the same error; unhandled here, it would end the process.
     writer.closed.catch(() => {});
     try {
       for await (const chunk of source) await writer.write(chunk);
@@ -305,7 +308,7 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
 
   async #pull(): Promise<void> {
     for (;;) {
-      // A controller in error takes no further chunk.
+      // A controller in error accepts no chunk.
       if (this.#failure) return;
       const answers = this.#credit.take();
       if (answers !== undefined) {
@@ -322,7 +325,7 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
     }
   }
 
-  /** Resolves when every frame is answered, so that a closed writable side means answered points. */
+  /** Resolves when every frame is answered, so that closing the writable side waits for all answers. */
   async #close(): Promise<void> {
     this.#hasLastFrame = true;
     this.#notify();
@@ -338,7 +341,7 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
     try {
       this.#readableController.error(error);
     } catch {
-      // Already closed: the last answer was taken.
+      // Closed before, when the last answer was taken.
     }
     this.#writableController.error(error);
   }
@@ -348,7 +351,9 @@ export class HexcodesStream<In, Out extends StreamAnswers> implements AsyncItera
     this.#connection.end();
   }
 
-  /** Resolves at the next `#notify`: an answer came or was taken, the writer closed, or the stream failed. */
+  /**
+   * Resolves at the next `#notify`: an answer has come or was taken, the writer has closed, or the stream has failed.
+   */
   #change(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -1,4 +1,4 @@
-// Answers one block of a bulk body: whole rows or frames come in, as many leave, in the same order. The same job and
+// Converts one block of a bulk body: whole rows or frames come in, as many leave, in the same order. A job and a
 // block give the same bytes in every thread.
 import { EACH_ITS_OWN, type Kernel } from '../../kernel/kernel.js';
 import {
@@ -49,8 +49,8 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 
 /**
- * The answers to one block, added to a sink. Every frame is converted on its own, as a frame or as rows of text; one
- * that is answered in part leaves its other points as a frame with a header of its own.
+ * Adds the answers to one block to a sink. Every frame is converted on its own, as a frame or as rows of text. A
+ * frame that is answered in part leaves its other points as a frame with a header of its own.
  */
 class BlockAnswers {
   readonly #kernel: Kernel;
@@ -71,7 +71,7 @@ class BlockAnswers {
     this.#rows = new RowAnswers(kernel, this.#task, sink, allowance);
   }
 
-  /** Adds the answers to a block of frames; returns where those begin that the allowance does not cover. */
+  /** Adds the answers to a block of frames; returns the offset of those that the allowance does not cover. */
   frames(block: Uint8Array): number {
     const [job, allowance] = [this.#job, this.#allowance];
     for (let at = 0; at < block.length; ) {
@@ -79,7 +79,7 @@ class BlockAnswers {
       allowance?.takeRows(ROWS_PER_FRAME);
       const header = readFrameHeader(block, at);
       if (header === undefined || at + header.sizeBytes > block.length) {
-        // No next frame can be found, so the rest of the block is answered as one bad frame.
+        // The start of the next frame is unknown, so the rest of the block is answered as one bad frame.
         this.#addBadFrame(block.subarray(at));
         return block.length;
       }
@@ -107,7 +107,7 @@ class BlockAnswers {
       statusCounts[ROW_STATUSES.indexOf(refusal)]! += count;
       return;
     }
-    // No answer is longer than one with a record for each point.
+    // An answer with a record for each point is the longest.
     const target = sink.reserve(FRAME_HEADER_BYTES + count * RECORD_BYTES);
     const answer = answerFrame(this.#kernel, frame, target);
     if (answer[2] !== FRAME_OK) {
@@ -136,7 +136,7 @@ class BlockAnswers {
     }
   }
 
-  /** @returns how many points are answered */
+  /** @returns the number of points answered */
   #addFrameAsText(frame: Uint8Array, header: FrameHeader): number {
     const [kernel, allowance] = [this.#kernel, this.#allowance];
     const itemBytes = itemBytesOf(header);
@@ -172,7 +172,10 @@ class BlockAnswers {
     return failed;
   }
 
-  /** Adds the answers to a block of text. @returns as frames() */
+  /**
+   * Adds the answers to a block of text.
+   * @returns as frames()
+   */
   text(block: Uint8Array): number {
     const [kernel, memory, job] = [this.#kernel, this.#memory, this.#job];
     const [task, allowance] = [this.#task, this.#allowance];
@@ -234,16 +237,14 @@ function failedOf(answer: Uint8Array): number {
   return answer[12]! | (answer[13]! << 8) | (answer[14]! << 16);
 }
 
-/** Whether the frame's header has only values that answerFrame understands. */
+/** Whether the header of a frame has only values that answerFrame understands. */
 function isPlainFrame(frame: Uint8Array): boolean {
   const isReserved = frame[12] !== 0 || frame[13] !== 0 || frame[14] !== 0 || frame[15] !== 0;
   const isKnown = frame[1] === 1 ? frame[2]! <= 15 && frame[3]! <= 1 : frame[2] === 0 && frame[3] === 0;
   return isKnown && !isReserved;
 }
 
-/**
- * Makes a frame of the points from `point` on; its header overwrites points before them. Returns its offset.
- */
+/** Makes a frame of the points from `point` on, whose header overwrites the points before. Returns its offset. */
 function beginFrameAt(frame: Uint8Array, header: FrameHeader, point: number): number {
   const at = point * itemBytesOf(header);
   frame.copyWithin(at, 0, FRAME_HEADER_BYTES);
@@ -260,13 +261,13 @@ function frameStatusOf(refusal: 'OVER_QUERY_LIMIT' | 'UNAVAILABLE'): number {
   return refusal === 'OVER_QUERY_LIMIT' ? FRAME_OVER_LIMIT : FRAME_OVERLOADED;
 }
 
-/** Most empty fields that the short rows of a block are padded with: under a wide header they may outweigh the body. */
+/** Most empty fields that short rows of a block are padded with: below a wide header they may outweigh the body. */
 const MAX_PADDING = 16 * BLOCK_BYTES;
 
 /**
  * Answers a block with one array.
- * @param buffer holds the answer where it fits
- * @param sink to be brought by callers that convert many blocks: it keeps its memory from one to the next
+ * @param buffer holds the answer if it fits
+ * @param sink passed by callers that convert many blocks: its memory is reused
  * @throws BulkInputError where short rows of CSV would be padded with more than MAX_PADDING fields
  */
 export function convertBlock(
@@ -285,15 +286,15 @@ export function convertBlock(
   return report === undefined ? converted : { ...converted, report: report.result() };
 }
 
-/** The rows that convertInto has answered, and where in the block those begin that it has not. */
+/** The rows that convertInto has answered, and the offset in the block of those that it has not. */
 export interface ConvertedPart extends ConvertedRows {
-  /** The length of the block where all are answered. The rest is a block too: its answer follows. */
+  /** The length of the block if all rows are answered; otherwise the rest is a block to be answered next. */
   readonly restAt: number;
 }
 
 /** Options of a conversion. */
 export interface Conversion {
-  /** Takes part in the conversion where there is one; the sink must then be an empty ByteSink. */
+  /** Follows the conversion; the sink must then be an empty ByteSink. */
   readonly report?: RowReport | undefined;
   /** Ends the conversion before the row that it does not cover. */
   readonly allowance?: RowAllowance;
@@ -301,7 +302,7 @@ export interface Conversion {
 
 /**
  * Adds the answer to a block to a sink.
- * @param block where a frame of it is answered in part, bytes before the rest become the header of its other part
+ * @param block a frame that is answered in part has bytes before its rest overwritten by the header of the rest
  * @throws BulkInputError as convertBlock
  */
 export function convertInto(

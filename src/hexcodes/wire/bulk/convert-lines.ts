@@ -10,7 +10,7 @@ import { type AddedMember, memberPieces, preparedMemoryOf } from '../rows/conver
 import { RowReport } from '../rows/row-report.js';
 import { isText, linesIn } from './splitters.js';
 
-/** The members of a line that are kept, in this order, or those that are left out. */
+/** The members of a line that are kept, in this order, or the members that are omitted. */
 export interface MemberChoice {
   readonly isKept: boolean;
   readonly names: readonly string[];
@@ -22,20 +22,20 @@ export interface LineShape {
   readonly resolution: number | null;
   /** Names of members: the position, and the resolution where lines have one of their own; or the code alone. */
   readonly read: readonly string[];
-  /** The members that are added, in their order. */
+  /** The added members, in their order. */
   readonly added: readonly AddedMember[];
-  /** null where lines are copied whole: a line with a member of an added one's name is then left. */
+  /** null where lines are copied whole; a line that already has a member with an added name is then left. */
   readonly chosen: MemberChoice | null;
 }
 
 /** A line without an answer. */
 export interface LeftLine {
-  /** Its number in the block from 0; blank lines do not count. */
+  /** Line number in the block from 0; blank lines do not count. */
   readonly row: number;
   /** Bounds in the block, without its line end. */
   readonly start: number;
   readonly end: number;
-  /** Where its answer belongs among the answers to the other lines. */
+  /** Offset of its answer among the answers to the other lines. */
   readonly at: number;
 }
 
@@ -43,18 +43,18 @@ export interface LeftLine {
 export interface ConvertedLines extends ConvertedRows {
   readonly bytes: Uint8Array;
   readonly report: BlockReport;
-  /** Lines that `rows` counts, but neither `byStatus` nor the report. */
+  /** Lines that are counted in `rows`, but neither in `byStatus` nor in the report. */
   readonly left: readonly LeftLine[];
   /** Lines, also blank ones. */
   readonly lines: number;
-  /** Where in the block those lines begin that are to be converted next. */
+  /** Offset in the block of the lines to be converted next. */
   readonly restAt: number;
 }
 
 const LF = 10;
 const USUAL_NAMES = 1;
 const ASCII_NAMES = 2;
-/** More bytes of a name are not compared as a vector; names of positions are words. */
+/** Longest name that is compared as a vector; names of positions are words. */
 const MAX_NAME_BYTES = 128;
 /** Members that are kept, or left out. */
 const MAX_CHOSEN = 200;
@@ -84,8 +84,8 @@ export class LineConverter {
   }
 
   /**
-   * A converter; of all those of a kernel only the last one is right.
-   * @returns null where the names are too long or too many for it
+   * A converter; only the last one made for a kernel is valid.
+   * @returns null where the names are too long or too many
    */
   static of(kernel: Kernel, shape: LineShape): LineConverter | null {
     const { read, added, chosen } = shape;
@@ -101,8 +101,8 @@ export class LineConverter {
   }
 
   /**
-   * Converts lines from a byte of a block on, to its end or as many as the kernel has space for.
-   * @param block whole lines; the last may have no end
+   * Converts lines from an offset of a block on, to its end or as far as the kernel has space.
+   * @param block whole lines; the last may lack its line end
    * @returns bytes that are a view of TEXT_OUT
    */
   convert(block: Buffer, from = 0): ConvertedLines {
@@ -162,7 +162,7 @@ export class LineConverter {
   }
 }
 
-/** All lines of a block that is not text, or longer than the kernel takes. */
+/** Leaves all lines of a block that is not text, or is larger than the kernel accepts. */
 function leaveAll(block: Buffer, from: number): LeftLine[] {
   const left: LeftLine[] = [];
   for (let start = from; start < block.length; ) {

@@ -6,8 +6,8 @@ import { hemisphereFault } from '../params/names.js';
 import { codeColumns, columnChosen, columnsNamed, isKnownName, pairColumns } from '../rows/column-names.js';
 import { csvFields, quotedField, withoutAround } from '../rows/csv-fields.js';
 
-// The delimiter of a CSV text, found in its header row: the one that gives the most fields with names that are known,
-// then the most fields. A first line `sep=;`, which Excel writes and reads, names it.
+// Finds the delimiter of a CSV text in its header row: the one that gives the most fields with known names, then the
+// most fields. A first line `sep=;`, which Excel writes and reads, names it.
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
 const SEP_LINE = /^(?:\ufeff)?("?)sep=([,;\t|])\1\r?\n/i;
@@ -19,7 +19,7 @@ export function sepLineOf(bytes: Uint8Array): { delimiter: Delimiter; sizeBytes:
   return { delimiter: match[2] as Delimiter, sizeBytes: Buffer.byteLength(match[0]) };
 }
 
-/** Words that a parameter or option has for a delimiter: the characters, and words for what is awkward in a URL. */
+/** Names of delimiters in parameters and options: the characters, and words for those that are awkward in a URL. */
 export const DELIMITER_WORDS: ReadonlyMap<string, Delimiter> = new Map([
   ...DELIMITERS.map((each) => [each, each] as const),
   ['comma', ','],
@@ -28,7 +28,10 @@ export const DELIMITER_WORDS: ReadonlyMap<string, Delimiter> = new Map([
   ['pipe', '|'],
 ]);
 
-/** The delimiter of a header row; a comma where there is none. @param header whole, or its beginning */
+/**
+ * The delimiter of a header row; a comma where it shows none.
+ * @param header whole, or its beginning
+ */
 export function delimiterOf(header: Uint8Array): Delimiter {
   const row = new TextDecoder().decode(header);
   let best: Delimiter = ',';
@@ -60,28 +63,28 @@ const DELIMITER_BYTES = DELIMITERS.map((delimiter) => delimiter.charCodeAt(0));
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Collects the beginning of a text until its first row that is not blank is whole, whatever its delimiter. */
+/** Collects the beginning of a text until its first row that is not blank is complete, whatever its delimiter. */
 export class HeaderCollector {
   #bytes: Uint8Array = NO_BYTES;
   #size = 0;
-  /** Where reading goes on, and where the row begins. */
+  /** Offset at which reading continues, and offset of the row. */
   #at = 0;
   #rowStart = 0;
   #isBlank = true;
   #isFieldStart = true;
   #isQuoted = false;
 
-  /** All bytes that were pushed; where the first chunk held the row, that chunk. */
+  /** All bytes pushed so far; if the first chunk held the row, that chunk. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  /** The row, as far as it has come. */
+  /** The row as far as received. */
   get row(): Uint8Array {
     return this.#bytes.subarray(this.#rowStart, this.#at);
   }
 
-  /** Adds a chunk; whether the row is whole now. Only a chunk without the end of the row is copied. */
+  /** Adds a chunk; returns whether the row is complete. Only a chunk without the end of the row is copied. */
   push(chunk: Uint8Array): boolean {
     if (this.#size === 0) {
       this.#bytes = chunk;
@@ -106,10 +109,10 @@ export class HeaderCollector {
     return false;
   }
 
-  /** Reads one byte; whether the row ends with it. A quote opens a field after any of the delimiters. */
+  /** Reads one byte; returns whether the row ends with it. A quote opens a field after any of the delimiters. */
   #take(byte: number): boolean {
     if (this.#isQuoted) {
-      // The second of two quotes opens the field again.
+      // The second of two quotes reopens the field.
       this.#isQuoted = byte !== QUOTE;
       this.#isFieldStart = !this.#isQuoted;
       return false;
@@ -142,7 +145,7 @@ export interface CsvOpening {
 
 /**
  * Reads a header row.
- * @param header with its line end and byte order mark, where it has them
+ * @param header with its line end and byte order mark, if present
  * @throws BulkInputError that names the column that is missing, is there twice, or has the name of an added one
  */
 export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Delimiter): CsvOpening {
@@ -200,10 +203,10 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   return { shape, head: extendedHeader(bare, fields, delimiter, lineEnd) };
 }
 
-/** Names that a message has, at most. */
+/** Most names in a message. */
 const MAX_NAMES = 20;
 
-/** The first names of a list, and how many more there are. */
+/** The first names of a list, and the number of the others. */
 export function listed(names: readonly string[], between = ', '): string {
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
   return `${names.slice(0, MAX_NAMES).join(between)}${more}`;
@@ -223,7 +226,7 @@ export function lineEndOf(header: Uint8Array): '\n' | '\r\n' {
   return header.at(-2) === 13 && header.at(-1) === 10 ? '\r\n' : '\n';
 }
 
-/** A header row with more fields: `bare` is the row as it came, without its line end. */
+/** A header row with added fields; `bare` is the original row without its line end. */
 export function extendedHeader(
   bare: Uint8Array,
   fields: readonly string[],

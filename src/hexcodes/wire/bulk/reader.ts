@@ -36,7 +36,7 @@ function notText(block: Uint8Array, before: number): BulkInputError {
   );
 }
 
-/** The offset of the first byte that belongs to no UTF-8 character; -1 if there is none. */
+/** The offset of the first byte that belongs to no UTF-8 character; -1 if all bytes do. */
 function firstWrong(bytes: Uint8Array): number {
   if (isUtf8(bytes)) return -1;
   let [good, bad] = [0, bytes.length + 1];
@@ -45,12 +45,12 @@ function firstWrong(bytes: Uint8Array): number {
     if (isBeginning(bytes.subarray(0, middle))) good = middle;
     else bad = middle;
   }
-  // At most three bytes back to the start of the character that does not go on as it should.
+  // Goes back at most three bytes to the start of the character that is not continued correctly.
   while (!isUtf8(bytes.subarray(0, good))) good--;
   return good;
 }
 
-/** Whether bytes are UTF-8 but for a last character that may go on. */
+/** Whether bytes are UTF-8, except for an incomplete last character. */
 function isBeginning(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -63,14 +63,14 @@ function isBeginning(bytes: Uint8Array): boolean {
 const NO_BYTES = new Uint8Array(0);
 
 export class BulkReader {
-  /** How every block is converted. Undefined until the header row has come, where the input is CSV. */
+  /** The job of every block. Undefined for CSV until the header row has come. */
   job: BulkJob | undefined;
   /** The beginning of the answer, once the job is known: the header row of CSV, empty for other formats. */
   head: Uint8Array = NO_BYTES;
   readonly #request: BulkRequest;
   readonly #buffers: BlockBuffers;
   readonly #kernel: Kernel | undefined;
-  /** Undefined until the header row has come, where it must show the delimiter. */
+  /** Undefined for CSV until the header row has come and shows the delimiter. */
   #splitter: BlockSplitter | undefined;
   #delimiter: Delimiter | undefined;
   /** The beginning of a body of CSV, until it shows the delimiter. */
@@ -80,7 +80,7 @@ export class BulkReader {
   #error: BulkInputError | undefined;
 
   /**
-   * @param buffers of the blocks; to be shared with other readers by callers that give blocks back
+   * @param buffers of the blocks; to be shared with other readers by callers that return blocks
    * @param kernel finds the ends of rows with quotes, which takes four times as long without it
    */
   constructor(request: BulkRequest, buffers = new BlockBuffers(), kernel?: Kernel) {
@@ -98,7 +98,7 @@ export class BulkReader {
   }
 
   /**
-   * Copies a chunk, whose memory may then be used again.
+   * Copies a chunk, whose memory may then be reused.
    * @returns the blocks that are full, in order
    * @throws BulkInputError where the rest of the body cannot be read
    */
@@ -112,22 +112,25 @@ export class BulkReader {
     const splitter = this.#splitter!;
     const blocks = this.#texts(splitter.push(chunk));
     if (this.job !== undefined) return blocks;
-    // A header row makes the job known before its block is full.
+    // A header row determines the job before its block is full.
     return this.#open(blocks.length > 0 ? blocks : this.#texts(splitter.flush()), false);
   }
 
-  /** The header row of a body that has none: its bytes are not counted where an error names a byte of the body. */
+  /**
+   * Supplies the header row of a body that has none: its bytes are not counted where an error names a byte of the
+   * body.
+   */
   pushHeader(row: Uint8Array): Block[] {
     this.#checkedBytes -= row.length;
     return this.push(row);
   }
 
-  /** Bytes of memory that the reader holds: those of a block that is not full. */
+  /** Bytes of memory that the reader holds in a partial block. */
   get heldBytes(): number {
     return (this.#splitter?.heldBytes ?? 0) + (this.#opening?.bytes.length ?? 0);
   }
 
-  /** The whole rows of a block that is not full, for a body that arrives slowly. */
+  /** The whole rows of the partial block, for a body that arrives slowly. */
   flush(): Block[] {
     if (this.job === undefined || this.#splitter === undefined || this.#error !== undefined) return [];
     return this.#texts(this.#splitter.flush());
@@ -147,7 +150,7 @@ export class BulkReader {
     return [...before, ...opened];
   }
 
-  /** Goes on with the beginning of a body, now that it shows the delimiter. */
+  /** Continues with the beginning of a body, once it shows the delimiter. */
   #pushOpening(opening: HeaderCollector): Block[] {
     this.#opening = undefined;
     const sepLine = sepLineOf(opening.row);
@@ -164,7 +167,10 @@ export class BulkReader {
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** The blocks before the first one of CSV that is not text: the next call throws, or this one if it is the first. */
+  /**
+   * The blocks before the first block of CSV that is not text. The next call then throws, or this one if there are
+   * none.
+   */
   #texts(blocks: Block[]): Block[] {
     if (this.#request.input !== 'csv') return blocks;
     for (const [i, block] of blocks.entries()) {

@@ -1,5 +1,5 @@
-// Cut a body, as its chunks arrive, into blocks of whole rows or whole frames. A splitter holds no more than one block
-// that is not full, or one frame that has not come whole.
+// Splitters cut a body, as its chunks arrive, into blocks of whole rows or whole frames. A splitter holds at most one
+// partial block or one partial frame.
 
 import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../kernel/kernel.js';
@@ -7,31 +7,31 @@ import { readFrameHeader } from '../frames/answer-frame.js';
 import { BLOCK_BYTES, BulkInputError, FRAME_BLOCK_BYTES, MAX_NDJSON_ROW_BYTES } from '../job.js';
 import { FRAME_HEADER_BYTES } from '../limits.js';
 
-/** A view of a buffer that belongs to the block alone, so that it may be transferred. */
+/** A view of a buffer that no other view uses, so that it may be transferred. */
 export type Block = Uint8Array<ArrayBuffer>;
 
 /**
- * Buffers of blocks, used again: a long body goes through a few of them instead of leaving hundreds to the garbage
- * collector. A reader of bodies makes one BlockBuffers for all of them, and gives back blocks that are answered.
+ * Reused buffers of blocks: a long body goes through a few of them instead of leaving hundreds to the garbage
+ * collector. A reader of bodies makes one BlockBuffers for all of them, and returns blocks that are answered.
  */
 export class BlockBuffers {
   readonly #free: Block[] = [];
-  /** Fewest free buffers since the last trim; that many were never needed. */
+  /** Fewest free buffers since the last trim, which were not needed. */
   #minFree = 0;
 
-  /** An empty buffer of FRAME_BLOCK_BYTES; its old content is still there. */
+  /** A buffer of FRAME_BLOCK_BYTES, which may hold old content. */
   take(): Block {
     const buffer = this.#free.pop() ?? new Uint8Array(FRAME_BLOCK_BYTES);
     this.#minFree = Math.min(this.#minFree, this.#free.length);
     return buffer;
   }
 
-  /** Takes back a block that nobody reads any more. Buffers of other sizes are left to the garbage collector. */
+  /** Takes back a block that is no longer read. Buffers of other sizes are left to the garbage collector. */
   giveBack({ buffer }: Block): void {
     if (buffer.byteLength === FRAME_BLOCK_BYTES) this.#free.push(new Uint8Array(buffer));
   }
 
-  /** Drops the buffers that were never needed since the last call; call it every few seconds. */
+  /** Drops the buffers that were not needed since the last call; to be called every few seconds. */
   trim(): void {
     this.#free.splice(0, this.#minFree);
     this.#minFree = this.#free.length;
@@ -42,7 +42,7 @@ export class BlockBuffers {
 const NO_BYTES: Block = new Uint8Array(0);
 
 class PartialBlock {
-  /** The buffer; its first `size` bytes are filled. Empty as long as nothing is. */
+  /** The buffer; its first `size` bytes are filled. Allocated with the first byte. */
   bytes: Block = NO_BYTES;
   size = 0;
 
@@ -50,11 +50,11 @@ class PartialBlock {
 
   /**
    * Copies bytes of a chunk, from `from` on, until the chunk ends or the block has `fullBytes`.
-   * @returns how many bytes it has copied
+   * @returns the number of bytes copied
    */
   fill(chunk: Uint8Array, from: number, fullBytes: number): number {
     if (this.bytes.length === 0) this.bytes = this.buffers.take();
-    // A defect of a splitter must end the body, not give wrong rows.
+    // A defect of a splitter must end the body, not produce wrong rows.
     if (fullBytes < this.size) throw new RangeError(`a block of ${fullBytes} bytes has ${this.size} already`);
     const count = Math.min(chunk.length - from, fullBytes - this.size);
     this.bytes.set(chunk.subarray(from, from + count), this.size);
@@ -87,9 +87,9 @@ class PartialBlock {
 }
 
 export interface BlockSplitter {
-  /** Copies a chunk, whose memory may then be used again; returns the blocks that are full. */
+  /** Copies a chunk, whose memory may then be reused; returns the blocks that are full. */
   push(chunk: Uint8Array): Block[];
-  /** Whole rows or frames of a block that is not full, as a block; none where there is no whole one. */
+  /** The whole rows or frames of the partial block, as a block; none where it has no whole one. */
   flush(): Block[];
   /** The rest, after the last chunk, whether it is whole or not. */
   end(): Block[];
@@ -100,11 +100,11 @@ export interface BlockSplitter {
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
-/** Stands for a line that is longer than a block: too long itself, so it is answered as such. */
+/** Stands for a line that is longer than a block: it is too long as well, so it gets the same answer. */
 const TOO_LONG_LINE = new Uint8Array(MAX_NDJSON_ROW_BYTES + 2).fill(33);
 TOO_LONG_LINE[MAX_NDJSON_ROW_BYTES + 1] = LF;
 
-/** The offset of a byte, -1 where there is none: Buffer searches many times as fast as Uint8Array. */
+/** The offset of a byte, -1 if absent: Buffer searches many times as fast as Uint8Array. */
 function indexOf(bytes: Uint8Array, byte: number, from = 0): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(byte, from);
 }
@@ -124,7 +124,7 @@ export class LineSplitter implements BlockSplitter {
   #isFirst = true;
   /** Bytes at the beginning of the partial block that hold no line end. */
   #searchedBytes = 0;
-  /** Inside a line that is too long, whose rest is dropped. */
+  /** Inside a line that is too long, whose remaining bytes are dropped. */
   #isSkipping = false;
 
   constructor(buffers: BlockBuffers) {
@@ -172,14 +172,14 @@ export class LineSplitter implements BlockSplitter {
 
   #flushLines(): Block | undefined {
     const { bytes, size } = this.#partial;
-    // A long line may come byte by byte: none of them is searched twice.
+    // A long line may come byte by byte: no byte is searched twice.
     const feed = bytes.subarray(this.#searchedBytes, size).lastIndexOf(LF);
     if (feed >= 0) return this.#cut(this.#searchedBytes + feed + 1);
     this.#searchedBytes = size;
     return undefined;
   }
 
-  /** The rest after the last line end has none. */
+  /** The rest after the last line end contains no other. */
   #cut(sizeBytes: number): Block {
     const block = this.#partial.cut(sizeBytes);
     this.#searchedBytes = this.#partial.size;
@@ -191,9 +191,9 @@ export class LineSplitter implements BlockSplitter {
 
 /** The state of the CSV grammar between two bytes, as the kernel's csvRows has it. */
 enum CsvState {
-  /** Where a field starts, or after a quote in a quoted field: a quote that comes next opens the field, or goes on. */
+  /** At the start of a field, or after a quote in a quoted field: a following quote opens or reopens the field. */
   Opens,
-  /** Where a quote is a character like any other. */
+  /** Inside an unquoted field, where a quote is an ordinary character. */
   Plain,
   Quoted,
 }
@@ -201,7 +201,7 @@ enum CsvState {
 export class CsvSplitter implements BlockSplitter {
   readonly #partial: PartialBlock;
   readonly #rows: CsvRows;
-  /** Bytes of the partial block that have been read, and where the last whole row of them ends. */
+  /** Bytes of the partial block that have been read, and the end of the last whole row among them. */
   #readBytes = 0;
   #wholeEnd = 0;
   /** The first row of the partial block is longer than a block. */
@@ -242,7 +242,10 @@ export class CsvSplitter implements BlockSplitter {
     return this.#wholeEnd === 0 ? [] : [this.#cut(this.#wholeEnd)];
   }
 
-  /** The rest; returns at its end, as a line end is left that has lost its line feed, are not text unless quoted. */
+  /**
+   * The rest without trailing carriage returns, which remain of line ends without a line feed and are not text unless
+   * quoted.
+   */
   end(): Block[] {
     this.#refuseTooLong();
     let { size } = this.#partial;
@@ -279,7 +282,7 @@ export class CsvSplitter implements BlockSplitter {
 
 /** Finds the ends of CSV rows: field by field where quotes may hide line ends, at once where none is near. */
 class CsvRows {
-  /** After the bytes that are read. */
+  /** State after the bytes read so far. */
   #state = CsvState.Opens;
 
   /** @param isFirst whether to stop after the first row */
@@ -294,8 +297,8 @@ class CsvRows {
   }
 
   /**
-   * Reads bytes from `from` on, where the bytes before ended.
-   * @returns the end of the last whole row, 0 where none of them ends one
+   * Reads bytes from `from` on, where the previous call ended.
+   * @returns the end of the last whole row, 0 if none ends
    */
   endIn(bytes: Uint8Array, from: number): number {
     const { delimiter, kernel, isFirst } = this;
@@ -303,7 +306,7 @@ class CsvRows {
     const size = bytes.length;
     let end = 0;
     let at = from;
-    // After a row without a quote, the rows before the next quote are passed over.
+    // After a row without a quote, the rows before the next quote are skipped.
     let mayPass = !isFirst && state < CsvState.Quoted;
     let hasQuote = false;
     while (at < size) {
@@ -374,8 +377,8 @@ class CsvRows {
 }
 
 /**
- * Whether the end of bytes that begin with a CSV row is the end of one.
- * @param isLast whether nothing is after them, so that the row needs no line end
+ * Whether bytes that begin with a CSV row end with the end of a row.
+ * @param isLast whether nothing follows, so that the row needs no line end
  */
 export function endsWithRow(bytes: Uint8Array, delimiter: number, isLast: boolean, kernel: Kernel): boolean {
   if (!isLast && bytes.at(-1) !== LF) return false;
@@ -392,9 +395,9 @@ export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
 export class FrameSplitter implements BlockSplitter {
   readonly #partial: PartialBlock;
   #wholeEnd = 0;
-  /** Where the first frame that is not whole ends, or its header where that is not whole either. */
+  /** End of the first partial frame, or of its header where that is not complete either. */
   #frameEnd = 0;
-  /** A header says no size, so no further frame can be found. The body ends with that header. */
+  /** A header gives no size, so no further frame can be found. The body ends with that header. */
   #isBroken = false;
 
   constructor(buffers: BlockBuffers) {
@@ -408,7 +411,7 @@ export class FrameSplitter implements BlockSplitter {
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length && !this.#isBroken; ) {
-      // The last frame of a block may pass BLOCK_BYTES if the buffer holds it; then no rest is copied to the next
+      // The last frame of a block may exceed BLOCK_BYTES if the buffer holds it; then no rest is copied to the next
       // buffer.
       const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.#partial.bytes.length;
       from += this.#partial.fill(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);

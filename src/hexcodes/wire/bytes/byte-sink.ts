@@ -1,5 +1,5 @@
-// Where conversions write their answers, piece by piece. ByteSink collects them as one array, in a buffer of the
-// caller's where it fits and else in one of its own; KernelSink passes them on from the kernel's own memory.
+// Sinks to which conversions write their answers, piece by piece. ByteSink collects them as one array, in a buffer of
+// the caller if they fit and otherwise in one of its own; KernelSink passes them on from the kernel's memory.
 import type { Kernel } from '../../kernel/kernel.js';
 
 /**
@@ -12,7 +12,7 @@ export function copyBytes(target: Uint8Array, source: Uint8Array): void {
 }
 
 export interface AnswerSink {
-  /** Bytes added so far, without those that are passed on already. */
+  /** Bytes added so far and not yet passed on. */
   readonly sizeBytes: number;
   add(bytes: Uint8Array): void;
   addText(text: string): void;
@@ -20,16 +20,19 @@ export interface AnswerSink {
   reserve(sizeBytes: number): Uint8Array<ArrayBuffer>;
   /** Adds the first bytes of the last `reserve`. */
   commit(sizeBytes: number): void;
-  /** Where in TEXT_OUT the kernel may write text. */
+  /** Offset in TEXT_OUT at which the kernel may write text. */
   readonly textOffset: number;
   /** Adds text that the kernel wrote at `textOffset`. */
   addWritten(text: Uint8Array): void;
-  /** Frees all of TEXT_OUT for the kernel's text, so that `textOffset` is 0; false where it is free already. */
+  /**
+   * Makes all of TEXT_OUT available for the kernel's text, so that `textOffset` is 0; returns false if it already
+   * was.
+   */
   freeTextOut(): boolean;
 }
 
 const FIRST_BYTES = 1 << 16;
-/** A sink that is used again keeps no larger buffer than the answers to usual blocks need. */
+/** Largest buffer that a reused sink keeps; answers to usual blocks need no more. */
 const KEPT_BYTES = 1 << 21;
 
 const encoder = new TextEncoder();
@@ -41,10 +44,10 @@ const NO_BYTES: Bytes = new Uint8Array(0);
 export class ByteSink implements AnswerSink {
   /** Always 0: text is copied out of TEXT_OUT at once. */
   readonly textOffset = 0;
-  /** Allocated when it is needed, and kept from one use to the next. */
+  /** Allocated on demand, and kept between uses. */
   #own: Bytes = NO_BYTES;
   #given: Bytes | undefined;
-  /** The one of the two that is written to. */
+  /** The buffer that is being written, the caller's or `#own`. */
   #bytes: Bytes = NO_BYTES;
   #size = 0;
 
@@ -57,7 +60,10 @@ export class ByteSink implements AnswerSink {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  /** Drops all bytes. `buffer`: holds the next ones, as long as they fit. */
+  /**
+   * Drops all bytes.
+   * @param buffer holds the next ones, as long as they fit
+   */
   start(buffer?: Bytes): void {
     this.#size = 0;
     if (this.#own.length > KEPT_BYTES) this.#own = NO_BYTES;
@@ -94,13 +100,13 @@ export class ByteSink implements AnswerSink {
     return false;
   }
 
-  /** Takes back the last bytes. */
+  /** Removes the last bytes. */
   drop(sizeBytes: number): void {
     this.#size -= sizeBytes;
   }
 
   /**
-   * All bytes, as the beginning of the given buffer or as an array with a buffer of its own. The sink is empty then.
+   * All bytes, at the beginning of the given buffer or in an array with a buffer of its own. The sink is empty then.
    */
   take(): Bytes {
     const isGiven = this.#bytes === this.#given;
@@ -119,16 +125,16 @@ export class ByteSink implements AnswerSink {
   }
 }
 
-/** The kernel's vector stores may reach this far beyond the text that they write. */
+/** Bytes that the kernel's vector stores may overwrite beyond the text. */
 const MARGIN_BYTES = 64;
 
 /**
- * Collects answers in TEXT_OUT, the area where the kernel writes text, and passes them on from there: text of the
- * kernel is not copied before it leaves the process, and stays in the processor's cache meanwhile.
+ * Collects answers in TEXT_OUT, where the kernel writes text, and passes them on from there: text of the kernel is
+ * not copied before it leaves the process, and stays in the processor's cache.
  */
 export class KernelSink implements AnswerSink {
   readonly #area: Bytes;
-  /** The part of the area for other bytes than the kernel's text: its writers keep their own margin. */
+  /** Capacity for other bytes than the kernel's text, whose writers keep a margin. */
   readonly #limitBytes: number;
   #size = 0;
   #take: (bytes: Uint8Array, isLast: boolean) => void = () => {};
@@ -140,15 +146,15 @@ export class KernelSink implements AnswerSink {
 
   /**
    * Drops bytes that were not passed on.
-   * @param take is called with the bytes, in order, in one piece or several; each holds during its call only. `isLast`
-   * is true for the piece that `end` passes on; `end` passes on nothing where all has been passed on before
+   * @param take called with the bytes, in order, in one or several pieces; each is valid during the call. `isLast` is
+   * true for the piece that `end` passes on; `end` passes on nothing where everything has been passed on before
    */
   start(take: (bytes: Uint8Array, isLast: boolean) => void): void {
     this.#size = 0;
     this.#take = take;
   }
 
-  /** Bytes that are not passed on yet. */
+  /** Bytes not yet passed on. */
   get sizeBytes(): number {
     return this.#size;
   }
@@ -195,7 +201,7 @@ export class KernelSink implements AnswerSink {
     return this.#size;
   }
 
-  /** The text is in its place already. */
+  /** The kernel has written the text in place. */
   addWritten(text: Uint8Array): void {
     this.#size += text.length;
   }

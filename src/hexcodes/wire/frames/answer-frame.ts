@@ -38,7 +38,9 @@ export interface FrameHeader {
   readonly sizeBytes: number;
 }
 
-/** The header of the request frame at `at`; undefined where it gives no size, so that no next frame can be found. */
+/**
+ * The header of the request frame at `at`; undefined where it gives no size, so that the next frame cannot be found.
+ */
 export function readFrameHeader(bytes: Uint8Array, at: number): FrameHeader | undefined {
   if (bytes.length - at < FRAME_HEADER_BYTES) return undefined;
   const sizeBytes = requestFrameBytes(bytes, at);
@@ -111,7 +113,7 @@ export function requestFrameBytes(bytes: Uint8Array, offset = 0): number | undef
   return undefined;
 }
 
-/** The count in a frame's header; 0 where the header is not whole. */
+/** The count in a frame's header; 0 for an incomplete header. */
 export function frameCount(frame: Uint8Array, offset = 0): number {
   return frame.length - offset < FRAME_HEADER_BYTES ? 0 : readU32(frame, offset + 8);
 }
@@ -123,7 +125,7 @@ function isWellFormed(frame: Uint8Array): boolean {
     : frame[2] === 0 && frame[3] === 0;
 }
 
-/** Points of a request frame; 0 where it will be answered as one that cannot be understood. */
+/** Points of a request frame; 0 for a frame that is not valid. */
 export function framePoints(frame: Uint8Array): number {
   return isWellFormed(frame) ? frameCount(frame) : 0;
 }
@@ -150,7 +152,7 @@ function wellFormedAnswerBytes(frame: Uint8Array): number {
 
 /**
  * Answers one request frame.
- * @param target holds the answer where it fits; in the kernel's own `textOut` the kernel writes it without a copy
+ * @param target holds the answer if it fits; if it is the kernel's own `textOut`, the kernel writes it without a copy
  * @returns the answer: the beginning of `target`, or an array with a buffer of its own
  */
 export function answerFrame(kernel: Kernel, frame: Uint8Array, target?: Bytes): Bytes {
@@ -172,7 +174,8 @@ export function answerFrame(kernel: Kernel, frame: Uint8Array, target?: Bytes): 
 }
 
 /**
- * An answer without records that gives the reason: the frame's operation, output and seq, or 0 where it has no header.
+ * An answer without records that gives the reason, with the frame's operation, output and seq, or 0 if it has no
+ * header.
  */
 export function refusedFrame(frame: Uint8Array, frameStatus: number): Bytes {
   const answer = new Uint8Array(FRAME_HEADER_BYTES);

@@ -1,19 +1,19 @@
-// The grammar of JSON (RFC 8259), as a walk that makes no objects and throws nothing: JSON.parse takes microseconds to
-// refuse a text, and a hundred nanoseconds for each object that nobody looks at.
+// The grammar of JSON (RFC 8259), as a walk that makes no objects and does not throw: JSON.parse takes microseconds
+// to reject a text, and a hundred nanoseconds for each object that is not needed.
 
-// JSON whose integers keep all their digits: those that a double cannot hold are bigints. JSON.parse reads them as the
-// nearest double without a word, and JSON.stringify refuses them.
+// JSON whose integers keep all their digits: integers that a double cannot hold are bigints. JSON.parse silently
+// reads them as the nearest double, and JSON.stringify rejects bigints.
 
 /** Text that JSON.parse may falsify: an integer of 16 or more digits as a value, or a large exponent. */
 const FALSIFIABLE = /[[,:\s-]\d{16}|^\d{16}|\d[eE]\+?\d{3}/;
 /**
- * A string is matched by its first quote only: a pattern for the rest keeps a state to go back to for each escape, and
- * may have few.
+ * A string is matched by its opening quote only: a pattern for the rest would keep a backtracking state for each
+ * escape, and has few.
  */
 const TOKEN = /\s*(?:(")|(-?\d[\d.eE+-]*)|([[\]{},:])|(true|false|null))/y;
 const BACKSLASH = 92;
 
-/** Found wherever the other one is, in a quarter of its time. */
+/** Matches wherever FALSIFIABLE does, in a quarter of the time. */
 const PERHAPS = /\d(?:\d{15}|[eE]\+?\d{3})/;
 
 /** Whether JSON.parse may falsify an integer of a text. */
@@ -28,7 +28,7 @@ export function isJsonNumber(text: string): boolean {
   return JSON_NUMBER.test(text) && Number.isFinite(Number(text));
 }
 
-/** @throws SyntaxError for what is not JSON, RangeError for a number beyond all doubles */
+/** @throws SyntaxError for invalid JSON, RangeError for a number beyond all doubles */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return isFalsifiable(text) ? parseNumbersBy(text, exactNumber) : value;
@@ -41,7 +41,10 @@ function exactNumber(digits: string): number | bigint {
   return Number.isSafeInteger(value) || /[.eE]/.test(digits) ? value : BigInt(digits);
 }
 
-/** @param text valid JSON; @param number gives the value of a number as it is written */
+/**
+ * @param text valid JSON
+ * @param number gives the value of a number from its text
+ */
 export function parseNumbersBy(text: string, number: (digits: string) => unknown): unknown {
   let at = 0;
   const next = (): RegExpExecArray => {
@@ -74,13 +77,13 @@ export function parseNumbersBy(text: string, number: (digits: string) => unknown
       next();
       entries.push([name, valueAt(next())]);
     }
-    // Own properties, `__proto__` included, as JSON.parse makes them.
+    // Own properties, `__proto__` included, as JSON.parse defines them.
     return Object.fromEntries(entries);
   };
   return valueAt(next());
 }
 
-/** The index of the quote that closes a string of JSON; the text's length where none does. */
+/** The index of the quote that closes a string of JSON; the text's length if none does. */
 export function stringEnd(text: string, open: number): number {
   for (let end = text.indexOf('"', open + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -90,7 +93,10 @@ export function stringEnd(text: string, open: number): number {
   return text.length;
 }
 
-/** The text itself. @throws SyntaxError for what is not JSON */
+/**
+ * The text itself.
+ * @throws SyntaxError for invalid JSON
+ */
 export function validJson(text: string): string {
   JSON.parse(text);
   return text;
@@ -112,13 +118,13 @@ export function numberText(value: number): string {
   return JSON.stringify(String(value));
 }
 
-// The members of one JSON object with the texts of their values. JSON.parse hides duplicate members and the spelling of
-// numbers; this walk gives each member as written.
+// The members of one JSON object with the texts of their values. JSON.parse hides duplicate members and the spelling
+// of numbers; this walk gives each member as written.
 export type JsonKind = 'number' | 'string' | 'boolean' | 'null' | 'compound';
 
 /**
- * Calls back for each member of the object, in order, at last with its whole text; returns false where the text is not
- * one JSON object, which may be known only after some calls.
+ * Calls back for each member of the object, in order, at last with its whole text; returns false where the text is
+ * not one JSON object, which may be known only after some calls.
  */
 export function eachMember(
   text: string,
@@ -223,8 +229,8 @@ export function jsonValueEnd(text: string, from: number): number {
 }
 
 /**
- * After a value that ends at `from`: where the next one begins, with `closing` shortened by the brackets between; where
- * none are left, the offset after the last; -1 where there is no JSON.
+ * The offset of the next value after one that ends at `from`, with `closing` shortened by the brackets between; where
+ * none are left, the offset after the last bracket; -1 for invalid JSON.
  */
 function nextValueAt(text: string, from: number, closing: number[]): number {
   let at = from;
@@ -243,7 +249,7 @@ function nextValueAt(text: string, from: number, closing: number[]): number {
   return at;
 }
 
-/** Where the value of the member begins whose name begins at `from`. */
+/** The offset of the value of the member whose name begins at `from`. */
 function memberValueAt(text: string, from: number): number {
   const nameEnd = jsonStringEnd(text, from);
   if (nameEnd < 0) return -1;
@@ -266,17 +272,17 @@ export function isDeeper(value: unknown, levels: number): boolean {
 
 /**
  * The name of the first member that an object, at any depth, gives more than once with different values, of which
- * JSON.parse keeps the last; undefined where there is none. 21 and 21.0 are equal, and the order of members does not
+ * JSON.parse keeps the last; undefined if there is none. 21 and 21.0 are equal, and the order of members does not
  * matter.
  * @param text of a value that JSON.parse has made
- * @param matters whether a member is looked at, by the names of the objects around it and its own, outermost first
+ * @param matters whether a member is checked, by the names of the objects around it and its own, outermost first
  */
 export function repeatedMember(
   text: string,
   matters: (path: readonly string[], valueText: string) => boolean = () => true,
 ): string | undefined {
   const mark = /["{}]/g;
-  /** The objects around this offset, with the members that they have given. */
+  /** The objects around this offset, with the members they have had so far. */
   const around: { name: string; readonly valuesAt: Map<string, number> }[] = [];
   while (mark.test(text)) {
     const at = mark.lastIndex - 1;
@@ -294,7 +300,7 @@ export function repeatedMember(
     inner.name = name;
     const valueAt = afterSpace(text, colon + 1);
     const before = inner.valuesAt.get(name);
-    // The one before this, as the first may be long.
+    // Keeps the offset of the latest one, as the first may be long.
     inner.valuesAt.set(name, valueAt);
     if (before === undefined) continue;
     const value = valueTextAt(text, valueAt);

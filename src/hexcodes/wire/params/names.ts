@@ -1,10 +1,10 @@
-// Names that nothing here has: parameters of requests and options of calls, the ones that were probably meant, and the
-// hints that say so.
+// Unknown names: parameters of requests and options of calls that do not exist, the names probably meant, and the
+// hints about them.
 
 import { HexcodesError } from '../../errors.js';
 import { eachPair } from './query.js';
 
-/** Names that people give in place of ours. */
+/** Common names that people use for ours. */
 const MEANT: Readonly<Record<string, string>> = {
   long: 'lng',
   x: 'lng',
@@ -22,7 +22,10 @@ const MEANT: Readonly<Record<string, string>> = {
 };
 const MIN_SLIP_LETTERS = 3;
 
-/** The known name that was probably meant: another case, `lat[0]`, `api_key`, a beginning, or one wrong letter. */
+/**
+ * The known name that was probably meant: in another case, `lat[0]`, `api_key`, a beginning, or with one wrong
+ * letter.
+ */
 export function meantBy(name: string, known: readonly string[]): string | undefined {
   const plain = plainName(name);
   const other = MEANT[plain];
@@ -39,7 +42,7 @@ export function meantBy(name: string, known: readonly string[]): string | undefi
 
 const plainName = (name: string): string => name.toLowerCase().replace(/\[\d*\]|[\s_-]/g, '');
 
-/** Whether one letter more, less or another, or two exchanged, make one text of the other. */
+/** Whether two texts differ by one letter added, removed or replaced, or by two letters exchanged. */
 export function isOneSlip(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
@@ -51,7 +54,9 @@ export function isOneSlip(a: string, b: string): boolean {
   return left === 2 && right === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
 }
 
-/** Says that a call has no option of a name of `given` that has a value; undefined where it has all of them. */
+/**
+ * The message about an option of `given` with a value that the call does not have; undefined if it has all of them.
+ */
 export function unknownOption(given: object, known: readonly string[], call: string): string | undefined {
   for (const name in given) {
     if (known.includes(name) || (given as Record<string, unknown>)[name] === undefined) continue;
@@ -64,21 +69,20 @@ export function unknownOption(given: object, known: readonly string[], call: str
 
 /** A name longer than this, or with other characters, is not repeated: it may be a key. */
 const REPEATABLE = /^[a-z_][a-z0-9_.-]{0,23}(?:\[\d{0,3}\])?$/i;
-/** Most names that are checked, and most of them that a hint names. */
+/** Most unknown names that are checked and named in a hint. */
 const MAX_UNKNOWN = 8;
 const MAX_NAMED = 3;
 export const NO_PARAMETER = 'is not a parameter';
 
-/** Notes a name that no parameter has, unless it is one too many. */
+/** Notes an unknown parameter, up to a limit. */
 export function addUnknown(names: string[], name: string): void {
   if (names.length === MAX_UNKNOWN || names.includes(name)) return;
   if (REPEATABLE.test(name.replace(/^ {1,4}| {1,4}$/g, ''))) names.push(name);
 }
 
 /**
- * Says of names that they are not parameters, and which of the known ones was probably meant: names that mean one
- * first.
- * @param isOthersNamed whether names that mean none are named, too
+ * A hint that names are not parameters, and which known name was probably meant; names with such a guess come first.
+ * @param isOthersNamed whether names without a guess are named, too
  */
 export function hintAbout(
   names: readonly string[],
@@ -97,7 +101,7 @@ export function hintAbout(
   return named.map(({ text }) => text).join(', ');
 }
 
-/** The hint about members of a JSON object that are none of these; empty where there are none. */
+/** The hint about members of a JSON object outside the known ones; empty if there are none. */
 export function memberHint(
   names: Iterable<string>,
   known: readonly string[],
@@ -108,7 +112,7 @@ export function memberHint(
   return hintAbout(unknown, absent, 'is not a member');
 }
 
-/** The hint about names in a query that are none of these, for a header; empty where there are none. */
+/** The hint about names in a query outside the known ones, for a header; empty if there are none. */
 export function queryHint(raw: string, known: readonly string[], said = NO_PARAMETER): string {
   const unknown: string[] = [];
   eachPair(raw, (name) => {
@@ -117,7 +121,7 @@ export function queryHint(raw: string, known: readonly string[], said = NO_PARAM
   return hintAbout(unknown, known, said);
 }
 
-/** Ends of names after an axis; assembly/text/scan/json-items.ts looks for the same. */
+/** Ends of names after an axis; assembly/text/scan/json-items.ts has the same list. */
 const SIDE = String.raw`_?(?:dir(?:ection)?|hem(?:i(?:sphere)?)?|ref(?:erence)?|sign|indicator|quadrant|cardinal)`;
 const SIDE_OF_LAT = new RegExp(
   `^(?:n_?s(?:${SIDE})?|north_?south|(?:gps_?)?lat(?:itude)?(?:_?n_?s|${SIDE}))$`,
@@ -126,10 +130,10 @@ const SIDE_OF_LNG = new RegExp(
   `^(?:e_?w(?:${SIDE})?|east_?west|(?:gps_?)?(?:lng|long?|longitude)(?:_?e_?w|${SIDE}))$`,
 );
 
-/** `ns` and `ew`: one alone may be anything. */
+/** Longest names, such as `ns` and `ew`, that mean a hemisphere only in pairs. */
 const MAX_UNSURE_LETTERS = 3;
 
-/** A name as those of sides are written; undefined for any other. */
+/** A name normalised as names of hemispheres are written; undefined for any other. */
 function sideIn(name: string): string | undefined {
   // Known names of sides are shorter.
   if (name.length > 32) return undefined;
@@ -140,12 +144,12 @@ function sideIn(name: string): string | undefined {
   return SIDE_OF_LAT.test(plain) || SIDE_OF_LNG.test(plain) ? plain : undefined;
 }
 
-/** Whether a name says north or south, or east or west. */
+/** Whether a name means north or south, or east or west. */
 export const isSide = (name: string): boolean => sideIn(name) !== undefined;
 
 /**
- * The fault of names that say the hemisphere of degrees without a sign (`lat_ref`, `ns` and `ew`), which nothing reads;
- * undefined where there is none. `ns` alone are nanoseconds, too.
+ * The fault of names that give the hemisphere of degrees without a sign (`lat_ref`, `ns` and `ew`), which are not
+ * supported; undefined if there are none. `ns` alone may mean nanoseconds.
  */
 export function hemisphereFault(
   names: Iterable<string>,
@@ -172,14 +176,14 @@ export function hemisphereFault(
 const OF_SIDES = 'the hemisphere of lat and lng, and ';
 const SIGNED = 'write degrees with a minus for south and west, and leave out or rename ';
 
-// The judges of options that callers hand to the library.
+// Checks of options of the library.
 
-/** Whether a value is an object of options: an array, a Map, a Number and their like would be read as an empty one. */
+/** Whether a value is an object of options: an array, a Map, a Number and the like would be read as an empty one. */
 export const isOptions = (given: unknown): given is object =>
   Object.prototype.toString.call(given) === '[object Object]';
 
 /**
- * Refuses what is not an object of options, and options of other names, which would be ignored in silence.
+ * Rejects anything but an object of options, and unknown options, which would be silently ignored.
  * @throws HexcodesError BAD_ARGUMENT; its message has the option, the one that was probably meant, and all known ones
  */
 export function requireKnown(given: unknown, known: readonly string[], call: string): void {
@@ -198,7 +202,7 @@ export function requireFlag(given: unknown, name: string): void {
     throw new HexcodesError('BAD_ARGUMENT', `${name} is true or false, not ${shown(given)}`);
 }
 
-/** A value that a caller handed in, for a message; values that JSON has no form of by their type. */
+/** An argument, for a message; values without a JSON form by their type. */
 export function shown(value: unknown): string {
   if (typeof value === 'number') return String(value);
   try {

@@ -1,4 +1,4 @@
-// Decimal numbers as texts of requests, read exactly. Their grammar is `-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`.
+// Decimal numbers in texts of requests, read exactly. Their grammar is `-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?`.
 
 import type { Parameter } from './query.js';
 
@@ -15,7 +15,7 @@ export function readResolution(text: string): number {
   return second >= 0 && second <= 5 ? 10 + second : -1;
 }
 
-/** Reads a resolution from the text of a JSON number, whose 9.0 is 9. */
+/** Reads a resolution from the text of a JSON number, where 9.0 is 9. */
 export function readJsonResolution(text: string): number {
   const resolution = readResolution(text);
   if (resolution >= 0 || !/^\d.*[.eE]/.test(text)) return resolution;
@@ -23,7 +23,7 @@ export function readJsonResolution(text: string): number {
   return Number.isInteger(value) ? readResolution(String(value)) : -1;
 }
 
-/** The resolution of a parameter that may be left out, or why it is not one, as the end of a sentence. */
+/** The resolution of a parameter that may be absent, or the fault, as the end of a sentence. */
 export function resolutionOf({ text, fault }: Parameter): number | string {
   if (fault !== undefined) return fault;
   const resolution = text === undefined ? DEFAULT_RESOLUTION : readResolution(text);
@@ -36,11 +36,11 @@ const DOT = 46;
 const MINUS = 45;
 const PLUS = 43;
 
-/** 10^0 … 10^22 are exact doubles, as is every integer of 15 digits: their quotient is rounded only once, correctly. */
+/** 10^0 … 10^22 are exact doubles, as is every integer of 15 digits; their quotient is rounded once, correctly. */
 const POWERS = Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
 const EXACT_DIGITS = 15;
 
-/** The double nearest to the decimal text, possibly infinite; NaN where the text is not of the grammar. */
+/** The double nearest to the decimal text, possibly infinite; NaN for a text outside the grammar. */
 export function readDecimal(text: string): number {
   const end = text.length;
   let at = text.charCodeAt(0) === MINUS ? 1 : 0;
@@ -79,15 +79,15 @@ function isExponent(text: string, from: number): boolean {
 }
 
 /**
- * The text of String(value), without printing where that is not needed: a plain decimal of at most 15 digits
- * without needless zeros is already the shortest text of its double, because decimals of 15 digits map to doubles one
- * to one.
+ * The text of String(value), without printing where possible: a plain decimal of at most 15 digits without needless
+ * zeros is the shortest text of its double, because decimals of 15 digits map to doubles one to one.
  * @param text the text that `value` was read from
  */
 export function decimalText(text: string, value: number): string {
   const first = text.charCodeAt(0) === MINUS ? 1 : 0;
   const end = text.length;
-  // First 1 to 9, last neither zero nor point, and a point between: no zero is needless, and String uses no exponent.
+  // The text has a point inside, begins with 1 to 9 and does not end with 0: no zero is needless, and String uses no
+  // exponent.
   const lead = text.charCodeAt(first);
   const last = text.charCodeAt(end - 1);
   if (lead <= ZERO || lead > NINE || last <= ZERO || last > NINE) return String(value);

@@ -1,6 +1,6 @@
 // The parameters of one conversion, from a query, a form body, a JSON body, or several of them at once: equal values
-// count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults judge
-// them.
+// count as one, different ones are a fault. SingleParameters collects their texts; EncodeInput and decodeFaults
+// validate them.
 
 import type { ExtraName } from '../../extras.js';
 import { eachMember, type JsonKind, jsonStringOf } from './json-grammar.js';
@@ -16,9 +16,9 @@ import {
   type Parameter,
 } from './query.js';
 
-// Degrees as a parameter of a query, for handlers off the hot path; encode's own are read by EncodeInput, by the same
-// rule.
-/** The degrees of a parameter that is required, or why there are none, as the end of a sentence. */
+// Degrees as a query parameter, for handlers off the hot path; the degrees of encode are read by EncodeInput, by the
+// same rule.
+/** The degrees of a required parameter, or the fault, as the end of a sentence. */
 export function degreesOf({ text, fault }: Parameter, limitDeg: 90 | 180): number | string {
   if (fault !== undefined) return fault;
   if (text === undefined) return 'is required';
@@ -26,7 +26,7 @@ export function degreesOf({ text, fault }: Parameter, limitDeg: 90 | 180): numbe
   return degreesFault(value, limitDeg, text) ?? value;
 }
 
-/** Why a number, or NaN, cannot be degrees, as the end of a sentence; undefined where it can. */
+/** Why a number, or NaN, is not a valid coordinate, as the end of a sentence; undefined if it is. */
 function degreesFault(value: number, limitDeg: 90 | 180, text: string): string | undefined {
   if (Math.abs(value) <= limitDeg) return undefined;
   const range = `from -${limitDeg} to ${limitDeg}`;
@@ -35,10 +35,10 @@ function degreesFault(value: number, limitDeg: 90 | 180, text: string): string |
     : `must be a decimal number ${range}${spellingHint(text)}`;
 }
 
-/** The remedy for a number that is written as people or locales write it, as the end of a sentence. */
+/** The remedy for a number in a human or local spelling, as the end of a sentence. */
 function spellingHint(text: string): string {
   if (/^[-+]?\d{1,3},\d{1,20}$/.test(text)) return `, with a decimal point: ${text.replace(',', '.')}`;
-  // In a query and in a form a plus sign is a blank.
+  // In queries and forms a plus sign is a blank.
   if (/^[+ ]\d{1,3}(?:\.\d{1,20})?$/.test(text)) return `, without a plus sign: ${text.slice(1)}`;
   if (/^-?[\d.]{1,20}[eE] \d{1,3}$/.test(text)) return ', with %2B for its plus sign';
   if (text === '') return ', and is given without a value';
@@ -57,13 +57,13 @@ export interface ParameterFault {
 }
 
 class ReadParameter implements Parameter {
-  /** As the request spelled it. */
+  /** The name as the request spelled it. */
   name: string | undefined = undefined;
   text: string | undefined = undefined;
   fault: string | undefined = undefined;
   constructor(
     readonly kind: 'number' | 'string' | 'boolean',
-    /** Single calls that have it: to another it is unknown. */
+    /** Single calls that have this parameter; to any other it is unknown. */
     readonly operations: readonly Operation[],
   ) {}
   clear(): void {
@@ -77,7 +77,7 @@ class ReadParameter implements Parameter {
   }
 }
 
-/** Why a JSON value is not one of a parameter of this kind, as the end of a sentence. */
+/** Why a JSON value has the wrong type for a parameter, as the end of a sentence. */
 export function kindFault(wanted: JsonKind, kind: JsonKind, valueText: string): string {
   const said = `must be a JSON ${wanted}`;
   if (kind !== 'string') return said;
@@ -106,7 +106,7 @@ class Parameters implements Readonly<Record<ExtraName, ReadParameter>> {
   readonly admin_v2 = new ReadParameter('boolean', BOTH);
 }
 
-/** Names that stand in for `lat` and `lng` where these are missing. */
+/** Names that replace `lat` and `lng` where these are missing. */
 type StandIn = 'latitude' | 'longitude' | 'lon';
 export type ParameterName = Exclude<keyof Parameters, StandIn>;
 
@@ -127,9 +127,9 @@ export const ofOperation = <T>(
 
 export class SingleParameters extends Parameters {
   readonly #names: readonly (keyof Parameters)[];
-  /** Names that the operation does not have, of which the first are kept. */
+  /** Unknown names, of which the first are kept. */
   unknown: string[] | undefined = undefined;
-  /** Names that say a hemisphere. */
+  /** Names that give a hemisphere. */
   readonly sides: string[] = [];
 
   constructor(operation: Operation) {
@@ -137,27 +137,27 @@ export class SingleParameters extends Parameters {
     this.#names = NAMES[operation];
   }
 
-  /** The parameter that names the latitude of the request. */
+  /** The parameter that gives the latitude of the request. */
   get latGiven(): ReadParameter {
     return !this.lat.isGiven && this.latitude.isGiven ? this.latitude : this.lat;
   }
 
-  /** The parameter that names the longitude of the request. */
+  /** The parameter that gives the longitude of the request. */
   get lngGiven(): ReadParameter {
     return !this.lng.isGiven && this.longitude.isGiven ? this.longitude : this.lng;
   }
 
-  /** A hint about names that the operation does not have, for a header; empty where there are none. */
+  /** A hint about unknown names, for a header; empty if there are none. */
   get hint(): string {
     return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER);
   }
 
-  /** The hint about an item, whose sender may have members of his own: only names that resemble a parameter count. */
+  /** The hint about an item, which may have other members: only names that resemble a parameter count. */
   get itemHint(): string {
     return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER, false);
   }
 
-  /** Names of parameters that the request has not given. */
+  /** Names of parameters that the request does not give. */
   #absent(): string[] {
     const { latGiven: lat, lngGiven: lng } = this;
     const axes: Partial<Record<string, ReadParameter>> = {
@@ -173,14 +173,14 @@ export class SingleParameters extends Parameters {
 
   /** Adds a raw query string or the text of a form body. */
   addQuery(raw: string): void {
-    // Escapes are rare: one search of the whole text spares a search of every value.
+    // Escapes are rare: one search of the whole text replaces a search of every value.
     const isPlain = !raw.includes('%') && !raw.includes('+') && !raw.includes('\ufffd');
     let at = 0;
     let nextEquals = -1;
     while (at < raw.length) {
       let end = raw.indexOf('&', at);
       if (end === -1) end = raw.length;
-      // Searched for once only: with no `=` in the rest, each search would read all of it.
+      // Searched once only: if the rest has no `=`, each search would read all of it.
       if (nextEquals < at) nextEquals = indexOfEquals(raw, at);
       const nameEnd = Math.min(nextEquals, end);
       let name: string | undefined = raw.slice(at, nameEnd);
@@ -195,7 +195,9 @@ export class SingleParameters extends Parameters {
     }
   }
 
-  /** Adds the members of a JSON object; returns false where the text is not one: then nothing that was added counts. */
+  /**
+   * Adds the members of a JSON object; returns false where the text is not one: then nothing that was added counts.
+   */
   addJson(text: string): boolean {
     return eachMember(text, (name, valueText, kind) => this.addMember(name, valueText, kind));
   }
@@ -242,7 +244,7 @@ function addRaw(parameter: ReadParameter, rawValue: string): void {
   else addText(parameter, text);
 }
 
-/** Two spellings of the same number are equal. */
+/** Adds a text; different spellings of one number are equal. */
 function addText(parameter: ReadParameter, text: string): void {
   if (parameter.text === undefined) parameter.text = text;
   else if (parameter.text !== text) {
@@ -282,7 +284,9 @@ export class EncodeInput {
     if (side !== undefined) this.add(side.parameter, side.message);
   }
 
-  /** Another number under a name that stands in for one that is given; anything else there does not count. */
+  /**
+   * Whether an alternative name gives another number than the parameter itself; anything but a number does not count.
+   */
   #contradicted(given: ReadParameter, instead: ReadParameter, name: string): void {
     if (!given.isGiven || !(instead.fault === DIFFERS || isOther(given.text, instead.text))) return;
     this.add(instead.name!, `and ${name} ${DIFFER}`);
@@ -311,7 +315,7 @@ export class EncodeInput {
   }
 }
 
-/** The faults of decode's parameters; undefined where there are none, and then `hexcodes` has a text. */
+/** The faults of decode's parameters; undefined if there are none, and then `hexcodes` has a text. */
 export function decodeFaults(from: SingleParameters): ParameterFault[] | undefined {
   const faults: ParameterFault[] = [];
   const { text, fault } = from.hexcodes;

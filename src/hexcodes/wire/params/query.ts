@@ -15,7 +15,7 @@ export const DIFFER = 'are given with different values';
 
 /** The text without its escapes; undefined where an escape is broken or the bytes are not UTF-8. */
 export function decodeEscapes(raw: string): string | undefined {
-  // The text was decoded from the request's bytes: a byte that was not UTF-8 is U+FFFD now.
+  // The text was decoded from the bytes of the request: a byte that is not UTF-8 has become U+FFFD.
   if (raw.includes('\ufffd')) return undefined;
   if (!raw.includes('%')) return raw.includes('+') ? raw.replaceAll('+', ' ') : raw;
   try {
@@ -41,7 +41,7 @@ export function eachPair(raw: string, visit: (name: string, rawValue: string) =>
   }
 }
 
-/** The first `=` from `from` on; the length of the text where there is none. */
+/** Index of the first `=` from `from` on; the length of the text if there is none. */
 export function indexOfEquals(raw: string, from: number): number {
   const end = raw.indexOf('=', from);
   return end === -1 ? raw.length : end;
@@ -71,7 +71,7 @@ export function readQuery<N extends string>(
   return found;
 }
 
-/** Why a parameter is neither true nor false, nor absent. */
+/** The fault of a parameter that is present and neither true nor false. */
 export function booleanFault({ text, fault }: Parameter): string | undefined {
   if (fault !== undefined) return fault;
   return text === undefined || text === 'true' || text === 'false' ? undefined : 'must be true or false';
@@ -94,7 +94,7 @@ export function readApiKey(raw: string): string | undefined | null {
   return key;
 }
 
-/** Whether a request target may hold a key, in any place and spelling: its answer must not be stored by a cache. */
+/** Whether a request target may hold a key, anywhere and in any spelling: caches must not store its answer. */
 export function mayHoldKey(path: string, rawQuery: string): boolean {
   const target = `${path}?${rawQuery}`;
   const text = target.includes('%')
@@ -105,7 +105,7 @@ export function mayHoldKey(path: string, rawQuery: string): boolean {
   return /apikey/i.test(text);
 }
 
-/** A value with a broken escape is returned raw: no key is spelled like it, so it is refused as unknown. */
+/** A value with a broken escape is returned raw: no key is spelled like it, so it is rejected as unknown. */
 function valueOfApiKey(raw: string, at: number, end: number): string | undefined {
   if (raw.startsWith('apikey', at)) {
     if (at + 6 === end) return '';
@@ -114,7 +114,7 @@ function valueOfApiKey(raw: string, at: number, end: number): string | undefined
       return decodeEscapes(value) ?? value;
     }
   }
-  // The name itself may be escaped; this is rare, so the slow reader is good enough.
+  // The name itself may be escaped; this is rare, so the slow reader suffices.
   const pair = raw.slice(at, end);
   if (!pair.includes('%')) return undefined;
   let found: string | undefined;

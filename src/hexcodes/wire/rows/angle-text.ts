@@ -8,17 +8,17 @@ interface Angle {
   readonly axis: Axis | null;
   /** Numbers of the angle: 1 to 3. */
   readonly parts: number;
-  /** Marks of its numbers: null for none, '' for a sign, else its letters. */
+  /** Marks of its numbers: null for none, '' for a sign, else the letters. */
   readonly marks: readonly (string | null)[];
   /** Position of the hemisphere letter; null without one. */
   readonly sideAt: 'before' | 'after' | null;
-  /** Whether a mark or a side shows that the text is an angle. */
+  /** Whether a mark or a hemisphere shows that the text is an angle. */
   readonly isMarked: boolean;
 }
 
 type Axis = 'lat' | 'lng';
 
-/** Latitude and longitude in degrees; NaN never. */
+/** Latitude and longitude in degrees, never NaN. */
 type Degrees = readonly [latDeg: number, lngDeg: number];
 
 type Token =
@@ -31,7 +31,9 @@ type Token =
   | { readonly kind: 'sign'; readonly isNegative: boolean }
   | { readonly kind: 'separator' };
 
-/** Two whole angles: each a side, a sign and three numbers with marks, and a separator between them. */
+/**
+ * Tokens of two whole angles: each a hemisphere, a sign and three numbers with marks, and a separator between them.
+ */
 const MAX_TOKENS = 17;
 
 const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g;
@@ -46,10 +48,10 @@ const SPELLINGS = {
 const SIGN_OF = new Map(
   Object.entries(SPELLINGS).flatMap(([sign, all]) => [...all].map((each) => [each, sign])),
 );
-/** Characters that are folded, one by one: those of full width, and other spellings of signs. */
+/** Characters that are folded, one by one: full-width ones, and other spellings of signs. */
 const FOLDED = new RegExp(`[\\uff01-\\uff5e${[...SIGN_OF.keys()].join('')}]`, 'g');
 
-/** The text without characters of no width, which copied texts have around numbers. */
+/** The text without zero-width characters, which copied texts have around numbers. */
 export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '');
 
 /**
@@ -94,7 +96,7 @@ const POINT_NUMBER = /\d+(?:\.\d+)?/y;
 const COMMA_NUMBER = /\d+(?:,\d+)?/y;
 const LETTERS = /\p{L}+/uy;
 
-/** The tokens of a folded text; null where it has anything else, or more than two angles have. */
+/** The tokens of a folded text; null where it has anything else, or more than two angles. */
 function tokensOf(text: string, isDecimalComma: boolean): Token[] | null {
   const number = isDecimalComma ? COMMA_NUMBER : POINT_NUMBER;
   const tokens: Token[] = [];
@@ -126,7 +128,7 @@ function lettersAt(text: string, at: number): string {
 }
 
 function tokensOfWord(word: string): Token[] | null {
-  // `43.7sN`: a mark and a side after it.
+  // `43.7sN`: a mark followed by a hemisphere.
   if (/^[dmsDM][NSEWBĐ]$/.test(word)) {
     const [mark, side] = [tokensOfWord(word[0]!), tokensOfWord(word[1]!)];
     return mark === null || side === null ? null : [...mark, ...side];
@@ -144,14 +146,14 @@ function signAt(text: string, at: number): Token[] | null {
   const unit = UNIT_OF.get(sign);
   if (unit !== undefined) return [{ kind: 'mark', unit, word: '' }];
   if (sign === ',' || sign === ';') return [{ kind: 'separator' }];
-  // A sign is before its number and after nothing but a blank or a separator: `21-01` and `21 deg-105 deg` have none.
+  // A sign precedes its number, and follows only a blank or a separator: `21-01` and `21 deg-105 deg` have none.
   const isSign = (sign === '-' || sign === '+') && /\d/.test(text[at + 1] ?? '');
   return isSign && (at === 0 || /[ ,;]/.test(text[at - 1]!))
     ? [{ kind: 'sign', isNegative: sign === '-' }]
     : null;
 }
 
-/** The whole of some tokens as one angle; null if they are not. */
+/** All of the given tokens as one angle; null if they are not one. */
 function angleOf(tokens: readonly Token[]): Angle | null {
   let at = 0;
   const take = <Kind extends Token['kind']>(kind: Kind): (Token & { kind: Kind }) | null => {
@@ -187,7 +189,7 @@ function angleOf(tokens: readonly Token[]): Angle | null {
   after ??= takeSide();
   if (numbers.length === 0 || at < tokens.length || (before !== null && after !== null)) return null;
   const side = before ?? after;
-  // A minus before south is ambiguous: north, or south said twice.
+  // A minus with south is ambiguous: north, or south said twice.
   if (sign !== null && side !== null && (sign.isNegative || side.isNegative)) return null;
   const deg = degreesOf(numbers);
   if (deg === null) return null;
@@ -217,7 +219,7 @@ function meaningOfS(
 ): 'seconds' | 'south' | null {
   if (hasSide) return unit === 2 ? 'seconds' : null;
   if (unit === 0) return 'south';
-  // `19°52'46S` may say either. `19d52m46s` has letters for all units.
+  // `19°52'46S` may mean either. `19d52m46s` has letters for all units.
   if (unit === 2) return !isUpper && degreeMark === 'd' && minuteMark === 'm' ? 'seconds' : null;
   return isUpper ? 'south' : null;
 }
@@ -228,7 +230,7 @@ const UNCLEAR_S = /\d ?(?:'|[:° -]|\p{L}+\.?) ?\d{1,2}(?:[.,]\d+)? ?s(?!\p{L})/
 /** Whether a text that is not a position has an `s` that may be seconds or south. */
 export const hasUnclearS = (text: string): boolean => UNCLEAR_S.test(foldSigns(text));
 
-/** Degrees of up to three numbers: a fraction is in the last alone, minutes and seconds are below 60. */
+/** Degrees of up to three numbers: only the last may have a fraction, minutes and seconds are below 60. */
 function degreesOf(numbers: readonly string[]): number | null {
   let deg = 0;
   for (const [unit, text] of numbers.entries()) {
@@ -246,10 +248,10 @@ function degreesOf(numbers: readonly string[]): number | null {
 /** The full stop of an abbreviation: `N. 21,0288`, `43 min. 7 sec.` */
 const ABBREVIATED = /(?<=\p{L})\.(?=[ ,;]|$)/gu;
 
-/** The one result of all readings of a text, with its commas between digits as separators and as decimal commas. */
+/** The only result of all readings of a text, with commas between digits as separators and as decimal commas. */
 function onlyOne<Result>(whole: string, read: (tokens: readonly Token[]) => Result[]): Result | null {
   const text = whole.replace(ABBREVIATED, '');
-  // A text with a point has no decimal commas; in `28,106,93` nobody knows which comma is one.
+  // A text with a point has no decimal commas; in `28,106,93` it is unknown which comma is one.
   const mayBeDecimal = /\d,\d/.test(text) && !text.includes('.') && !/\d,\d+,\d/.test(text);
   const found = (mayBeDecimal ? [false, true] : [false]).flatMap((isDecimalComma) => {
     const tokens = tokensOf(text, isDecimalComma);
@@ -261,7 +263,7 @@ function onlyOne<Result>(whole: string, read: (tokens: readonly Token[]) => Resu
 /** `104 17min17,83s`: seconds with a decimal comma, or 83 south after an angle. */
 const COMMA_SECONDS = /\d,\d+ ?s(?!\p{L})/iu;
 
-/** `10°14.5°`, in which the second mark may be meant for minutes. */
+/** `10°14.5°`, whose second mark may be meant for minutes. */
 const DEGREES_TWICE = /(?:°|d|deg|degrees?|độ|do)\d[\d.,]* ?(?:°|d|deg|degrees?|độ|do)(?!\p{L})/iu;
 
 /** A number whose exponent was cut off: `2.1e+01` as `2.1e`. Its letter is not a side. */
@@ -295,7 +297,7 @@ export function parseAngle(text: string, axis: Axis): number | null {
 export function parseAnglePair(folded: string, isBare = false): Degrees | null {
   if (COMMA_SECONDS.test(folded) || DEGREES_TWICE.test(folded)) return null;
   return onlyOne(folded, (tokens) => {
-    // `E112 53 33s` is one angle, and no longitude with a latitude of 33 degrees south.
+    // `E112 53 33s` is one angle, not a longitude and a latitude of 33 degrees south.
     if (angleOf(tokens) !== null) return [];
     const separator = tokens.findIndex(({ kind }) => kind === 'separator');
     const found: Degrees[] = [];
@@ -316,7 +318,7 @@ function pairOf(before: readonly Token[], after: readonly Token[], isBare: boole
   const isEven = first.parts === second.parts;
   const marks = [...first.marks, ...second.marks];
   if (first.axis !== null && second.axis !== null) {
-    // `N 15° E 104° 12m`, `5 12.5N 109°19.4'E`: numbers that may come from other text.
+    // `N 15° E 104° 12m`, `5 12.5N 109°19.4'E`: angles of different forms, whose numbers may come from other text.
     const isAlike =
       first.parts === 1 ||
       first.marks.every((mark, unit) => (mark === null) === (second.marks[unit] === null));

@@ -1,5 +1,5 @@
-// Batches in JSON: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary", "results"} leave, from bytes to
-// bytes. The HTTP batch endpoints and the JSON frames of the stream use it.
+// Batches in JSON, from bytes to bytes: {"points": […]} or {"hexcodes": […]} come in, {"status", "summary",
+// "results"} leave. The HTTP batch endpoints and the JSON frames of the stream use it.
 
 import { EXTRA_NAMES, type ExtraName, extraFault, extrasWhere } from '../../extras.js';
 import { EACH_ITS_OWN, type Kernel } from '../../kernel/kernel.js';
@@ -16,10 +16,10 @@ import { BrokenArrayError, preparedMemoryOf, RowAnswers, type RowsTask } from '.
 import { JsonEnvelope, type JsonMember, NoObjectError, NotJsonError } from './envelope.js';
 import type { RowAllowance, RowOrigin } from './row-report.js';
 
-/** Bytes of the smallest item and its comma: bounds the items of a body. */
+/** Bytes of the smallest item and its comma, which limit the number of items in a body. */
 export const MIN_ITEM_BYTES = 2;
 
-/** The batch is broken as a whole: no item was converted. The message names all faults. */
+/** The batch is invalid as a whole: no item was converted. The message names all faults. */
 export class BrokenBatchError extends Error {
   override readonly name = 'BrokenBatchError';
   constructor(readonly faults: readonly ParameterFault[]) {
@@ -35,7 +35,7 @@ export class TooManyItemsError extends Error {
   }
 }
 
-/** A batch whose envelope is right; its items have been counted but not read. */
+/** A batch with a valid envelope, whose items have been counted but not read. */
 export interface Batch {
   readonly operation: Operation;
   readonly resolution: number;
@@ -47,7 +47,7 @@ export interface Batch {
   /** The array of its items. */
   readonly items: JsonMember;
   readonly origin: RowOrigin;
-  /** The hint about unknown members; empty where there are none. */
+  /** The hint about unknown members; empty if there are none. */
   readonly hint: string;
 }
 
@@ -164,8 +164,7 @@ const EXAMPLES: Readonly<Record<Operation, string>> = {
 };
 
 /**
- * The hint about members that a batch does not have. Where the items are missing, an array of another name is probably
- * meant.
+ * The hint about unknown members of a batch. If the items are missing, an array with another name is probably meant.
  */
 function hintOf(operation: Operation, envelope: JsonEnvelope, origin: RowOrigin): string {
   const members = MEMBERS[operation];
@@ -197,7 +196,7 @@ function broken(parameter: string, message: string): BrokenBatchError {
 /**
  * Converts all items, in order.
  * @param sink holds the results; emptied first
- * @throws BrokenBatchError if the array turns out to be not JSON
+ * @throws BrokenBatchError if the array turns out to be invalid JSON
  */
 export function convertBatch(kernel: Kernel, batch: Batch, sink: ByteSink): ConvertedBatch {
   return convertAllowed(kernel, batch, sink, undefined)!;
@@ -221,15 +220,15 @@ export class BatchConversion {
   readonly #task: RowsTask;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   #total = 0;
-  /** Start of the items that are not converted yet. */
+  /** Start of the items not yet converted. */
   #at: number;
-  /** More than the bytes of a step, or all that the kernel takes. */
+  /** Upper bound of the bytes of a step, or all that the kernel accepts. */
   #windowBytes: number;
   #isDone = false;
 
   /**
    * @param sink holds the results until all steps are done; emptied first
-   * @throws BrokenBatchError if the batch asks for extras that this kernel does not know
+   * @throws BrokenBatchError if the batch asks for extras that this kernel does not have
    */
   constructor(
     private readonly kernel: Kernel,
@@ -258,8 +257,8 @@ export class BatchConversion {
 
   /**
    * Converts the next items.
-   * @returns false where the allowance does not cover them: then the conversion has come to its end
-   * @throws BrokenBatchError if the array turns out to be not JSON
+   * @returns false if the allowance does not cover them, which ends the conversion
+   * @throws BrokenBatchError if the array turns out to be invalid JSON
    */
   step(allowance?: RowAllowance): boolean {
     const { bytes, operation, resolution, items, hasReasons } = this.batch;
@@ -317,7 +316,7 @@ const DETAILS = '"details":[{"parameter":"';
 const FAULT = '","message":"';
 const REQUIRED = 'is required';
 
-/** The code of an item of which a parameter is at fault, by the first of its `details`, which follow `at`. */
+/** The code of an item with a faulty parameter, by the first of its `details`, which follow `at`. */
 function codeOfFault(bytes: Buffer, at: number): string {
   const faultAt = bytes.indexOf(FAULT, bytes.indexOf(DETAILS, at) + DETAILS.length) + FAULT.length;
   const said = bytes.toString('latin1', faultAt, faultAt + REQUIRED.length);
@@ -329,8 +328,8 @@ const REASON_BYTES = 64;
 
 /**
  * Adds `code` and `index` after the status of each failed item, in place. The answers begin at `from`; the first is
- * that of item `first`. Inside of a JSON string no quote is without a backslash, so every `"status":"` is a member, and
- * each item has one.
+ * that of item `first`. Inside a JSON string every quote has a backslash, so each `"status":"` is a member, and each
+ * item has one.
  */
 function addReasons(sink: ByteSink, from: number, first: number, failed: number): void {
   const end = sink.sizeBytes;
@@ -342,7 +341,7 @@ function addReasons(sink: ByteSink, from: number, first: number, failed: number)
   for (let at = bytes.indexOf(STATUS, from); at >= 0 && insertions.length < failed; index++) {
     const wordAt = at + STATUS.length;
     at = bytes.indexOf(STATUS, wordAt);
-    // OVER_QUERY_LIMIT is not a status of an item of a batch.
+    // Items of a batch never have the status OVER_QUERY_LIMIT.
     if (bytes[wordAt] === OK_LETTER) continue;
     const wordEnd = bytes.indexOf(34, wordAt);
     const word = bytes.toString('latin1', wordAt, wordEnd);

@@ -1,5 +1,5 @@
-// The names of columns that are known, as people write them: without regard to case, and to blanks around them. Of each
-// kind there are lists; a name of an earlier list is taken before those of later ones.
+// Known names of columns, as people write them: case and surrounding blanks do not count. Each kind has lists of
+// names; an earlier list takes precedence.
 
 type NameLists = readonly (readonly string[])[];
 
@@ -83,7 +83,7 @@ const POSITIONS: readonly string[] = [
   'vi_tri',
 ];
 
-/** The names of each kind, in the order in which they are taken. docs/reference/http.md is written from them. */
+/** The names of each kind, in the order of precedence. docs/reference/http.md is written from them. */
 export const COLUMN_NAMES: readonly (readonly [kind: string, names: NameLists])[] = [
   ['latitude', [...LAT, ['y']]],
   ['longitude', [...LNG, ['x']]],
@@ -93,13 +93,13 @@ export const COLUMN_NAMES: readonly (readonly [kind: string, names: NameLists])[
 
 const KNOWN = new Set([...COLUMN_NAMES.flatMap(([, lists]) => lists.flat()), 'resolution']);
 
-/** Decomposed, a letter of a known name may be three units. */
+/** Decomposed, a letter of a known name may have three units. */
 const MAX_KNOWN_UNITS = 3 * Math.max(...[...KNOWN].map((name) => name.length));
 
-/** A name without what does not count: case, blanks around it, and how its letters are composed. */
+/** A name normalised: without case and surrounding blanks, and with composed letters. */
 function plainName(name: string): string {
   const bare = name.trim();
-  // Every known name is shorter, and none of a single letter changes by its composition.
+  // Every known name is shorter, and composition does not change a name of ASCII letters.
   return bare.length > MAX_KNOWN_UNITS || bare.length === 1
     ? bare.toLowerCase()
     : bare.normalize('NFC').toLowerCase();
@@ -109,7 +109,10 @@ export function isKnownName(name: string): boolean {
   return KNOWN.has(plainName(name));
 }
 
-/** Positions of the known names in a header row, which is requested several of them and may have 100,000 names. */
+/**
+ * Positions of the known names in a header row, cached: they are requested several times, and a row may have 100,000
+ * names.
+ */
 const knownIndexes = new WeakMap<readonly string[], ReadonlyMap<string, number[]>>();
 
 function indexesOfKnown(names: readonly string[]): ReadonlyMap<string, number[]> {
@@ -136,11 +139,11 @@ export function columnsNamed(names: readonly string[], wanted: readonly string[]
   return names.flatMap((name, i) => (wanted.includes(plainName(name)) ? [i] : []));
 }
 
-/** Indexes of the columns that could be latitude and longitude; several of one where it is not clear which is meant. */
+/** Indexes of the columns that may be latitude and longitude; several where it is unclear which is meant. */
 export function pairColumns(names: readonly string[]): { lat: number[]; lng: number[] } {
   const pair = { lat: firstNamed(names, LAT), lng: firstNamed(names, LNG) };
   if (pair.lat.length > 0 || pair.lng.length > 0) return pair;
-  // One of these alone says nothing.
+  // Either of these names alone means nothing.
   return { lat: columnsNamed(names, ['y']), lng: columnsNamed(names, ['x']) };
 }
 
@@ -149,7 +152,7 @@ export function codeColumns(names: readonly string[]): number[] {
   return firstNamed(names, CODES);
 }
 
-/** Indexes of the columns whose name says that they hold whole positions. */
+/** Indexes of the columns whose name stands for whole positions. */
 export function positionColumns(names: readonly string[]): number[] {
   return columnsNamed(names, POSITIONS);
 }
@@ -162,7 +165,9 @@ function firstNamed(names: readonly string[], lists: NameLists): number[] {
   return [];
 }
 
-/** The column that a caller names: as it is written, else without regard to case and blanks; -1 if there is none. */
+/**
+ * The column that a caller names: with the exact name, else without regard to case and blanks; -1 if there is none.
+ */
 export function columnCalled(names: readonly string[], chosen: string): number {
   const exact = names.indexOf(chosen);
   if (exact >= 0) return exact;
@@ -172,7 +177,7 @@ export function columnCalled(names: readonly string[], chosen: string): number {
   return alike.length === 1 ? alike[0]! : -1;
 }
 
-/** Index of the column of a name, else of a number from 1 where no column has that name. */
+/** Index of the column with a name, else with a number from 1 where no column has that name. */
 export function columnChosen(names: readonly string[], chosen: string): number {
   const named = columnCalled(names, chosen);
   if (named >= 0 || !/^[1-9]\d{0,5}$/.test(chosen)) return named;

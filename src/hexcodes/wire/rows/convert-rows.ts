@@ -94,7 +94,7 @@ const COMMA = 44;
 const NUMBER_BYTES = Buffer.from('0123456789.eE+-');
 const lenient = new TextDecoder();
 
-/** Kernels whose tails are set: this is done once for each, as the tails are always the same. */
+/** Kernels whose tails are set, which is done once each, because the tails are always the same. */
 const prepared = new WeakSet<Kernel>();
 
 /** The text memory of a kernel whose writers have the texts of all statuses. */
@@ -116,7 +116,7 @@ export class RowAnswers {
   readonly #task: RowsTask;
   readonly #sink: AnswerSink;
   readonly #allowance: RowAllowance | undefined;
-  /** Rows of the last scan whose answers the host must write too. */
+  /** Rows of the last scan whose answers the host writes, too. */
   readonly #items = new Map<number, ReadRow>();
 
   constructor(kernel: Kernel, task: RowsTask, sink: AnswerSink, allowance?: RowAllowance) {
@@ -148,7 +148,8 @@ export class RowAnswers {
 
   /**
    * Reads into INPUT the rows that the scan has left to the host.
-   * @returns how many rows can be converted: all, or those before the first that the allowance does not cover
+   * @returns the number of rows that can be converted: all, or those before the first that the allowance does not
+   * cover
    */
   #readHostRows(scanned: number): number {
     const [kernel, memory, task] = [this.#kernel, this.#memory, this.#task];
@@ -182,7 +183,7 @@ export class RowAnswers {
     return scanned;
   }
 
-  /** Counts a row that the host is to read or write; false where the allowance does not cover it. */
+  /** Counts a row that the host reads or writes; false where the allowance does not cover it. */
   #takeSlow(index: number): boolean {
     const sizeBytes = this.#task.source === FROM_FRAMES ? 0 : this.#memory.rowSizeBytes(index);
     if (this.#allowance?.takeSlow(sizeBytes) === false) return false;
@@ -191,7 +192,7 @@ export class RowAnswers {
     return true;
   }
 
-  /** @returns how many rows are written: all, or those before the first that the allowance does not cover */
+  /** @returns the number of rows written: all, or those before the first that the allowance does not cover */
   #write(count: number): number {
     const [memory, task, sink] = [this.#memory, this.#task, this.#sink];
     const { exports, textOutAt } = memory;
@@ -220,12 +221,12 @@ export class RowAnswers {
         task.report?.addWritten(from, stop, sink.sizeBytes - textOutAt - offset, okBefore);
       sink.addWritten(memory.textOut.subarray(offset, memory.textEnd - textOutAt));
       if (stop === from) {
-        // The kernel writes no row either because the host must write this one, or because TEXT_OUT is full.
+        // The kernel stops at a row either because the host must write it, or because TEXT_OUT is full.
         const freeBytes = memory.textOut.length - offset;
         // A ragged row is padded to all columns.
         const maxBytes = memory.rowSizeBytes(stop) + (task.csv?.columns ?? 0) + MAX_ADDED_BYTES;
         if (freeBytes < maxBytes && sink.freeTextOut()) continue;
-        // A row that the host has read is counted already.
+        // A row that the host has read was counted before.
         if (!memory.isLeftToHost(stop) && !this.#takeSlow(stop)) break;
         const answer = this.#answerOf(stop, count);
         const status = ROW_STATUSES.indexOf(answer.status);
@@ -294,7 +295,7 @@ export class RowAnswers {
   }
 }
 
-/** Why the host writes an answer to a row that the kernel has read. */
+/** Why the host writes the answer to a row that the kernel has read. */
 function slowReasonOf({ status }: RowAnswer): SlowReason {
   return status === 'INVALID_REQUEST' ? 'refused' : 'answer';
 }
@@ -310,7 +311,7 @@ function borderAt(kernel: Kernel, status: RowStatus, index: number): Border {
   return kernel.borderAt(kernel.input[2 * index]!, kernel.input[2 * index + 1]!);
 }
 
-/** A coordinate whose value the kernel cannot tell with certainty, from its text in the kernel's memory. */
+/** A coordinate whose value the kernel cannot determine with certainty, read from its text in the kernel's memory. */
 function hardNumber(memory: TextMemory, index: number, axis: 0 | 1, delimiter: number): number {
   const at = memory.coordinateAt(index, axis);
   // A comma is a decimal comma, unless it ends the field.
@@ -374,15 +375,15 @@ function csvPieces(columns: number, delimiter: number, resolution: number | null
 }
 
 // Lists of texts and values that the kernel writes after chosen fields of rows, and after the members of lines of
-// NDJSON. An option is a piece here, and nothing else in the writers. The list of whole rows of CSV is in
+// NDJSON. Here an option is a piece; the writers do not know options. The list of whole rows of CSV is in
 // convert-rows.ts.
 
 const OK_STATUS = ROW_STATUSES[0];
 
 /**
  * The pieces after chosen fields of rows, which end with LF.
- * @param resolution of all rows; null where each has the one of its code
- * @param fields by their columns; null where the host writes them, `hasFields` says whether there are any
+ * @param resolution of all rows; null where each has the resolution of its code
+ * @param fields by column; null where the host writes them, and `hasFields` says whether there are any
  * @returns null for too many
  */
 export function fieldPieces(
@@ -405,7 +406,7 @@ export function fieldPieces(
   return pieceLists(listOf(true), listOf(false), '');
 }
 
-/** The values that encode adds to a row, by the names of their columns; the resolution is that of each row. */
+/** The values that encode adds to a row, by column name; the resolution is that of each row. */
 export interface AddedValue {
   /** With the prefix. */
   readonly name: string;

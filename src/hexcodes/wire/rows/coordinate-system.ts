@@ -1,13 +1,13 @@
-// Whether a declared system of coordinates is WGS 84 in degrees: the one judge for numbers (EWKB, EWKT, GeoPackage),
-// identifiers, well-known text (1, 2 and ESRI's), PROJ strings, PROJJSON and the member `crs` of GeoJSON. The order of
-// axes is that of the container, never of the declaration.
+// Whether a declared coordinate system is WGS 84 in degrees: the one check for numbers (EWKB, EWKT, GeoPackage),
+// identifiers, well-known text (1, 2 and ESRI's), PROJ strings, PROJJSON and the member `crs` of GeoJSON. The order
+// of axes is that of the container, never of the declaration.
 
 import { repeatedMember } from '../params/json-grammar.js';
 import { byCode, byNumber, DEGREES, type OtherSystem, unknown } from './well-known-binary.js';
 
 export type { OtherSystem };
 
-/** Names of WGS 84 and its datum, in lower case and without what is not a letter or digit. */
+/** Names of WGS 84 and its datum, in lower case, letters and digits only. */
 const NAMES: ReadonlySet<string> = new Set([
   'wgs84',
   'crs84',
@@ -120,7 +120,7 @@ interface WktNode {
 
 const WKT_TOKEN = /\s*(?:"((?:[^"]|"")*)"|([A-Za-z_]\w*)|([-+]?[\d.]+(?:[eE][-+]?\d+)?)|([[\](),]))/y;
 
-/** null for what is not such text. */
+/** null for text of another form */
 function wktOf(text: string): WktNode | null {
   const open: WktNode[] = [];
   let root: WktNode | null = null;

@@ -1,9 +1,9 @@
 // The fields of one CSV row as texts, for header rows and for the rows whose answers need them. Without quotes a row is
 // split; a quote begins a quoted field only as the field's first character.
 
-// Texts of numbers as tables hold them: with blanks around them, or with a decimal comma. The same rules as the
-// kernel's (assembly/text/scan/scan-csv.ts).
-/** Without the spaces, tabs, no-break spaces and characters of no width around a text. */
+// Texts of numbers as found in tables: with surrounding blanks, or with a decimal comma. The rules are those of the
+// kernel (assembly/text/scan/scan-csv.ts).
+/** A text without surrounding spaces, tabs, no-break spaces and zero-width characters. */
 export function withoutBlanks(text: string): string {
   return withoutAround(text, isBlank);
 }
@@ -18,8 +18,8 @@ const isEmbedding = (unit: string): boolean =>
   (unit >= '\u202a' && unit <= '\u202e') || (unit >= '\u2066' && unit <= '\u2069');
 
 /**
- * Without the UTF-16 units around a text that `isDropped` names. An expression like /[ ]+$/ would try every blank
- * inside the text again: 250 KB of blanks took a minute.
+ * A text without the UTF-16 units at its ends that `isDropped` accepts. An expression like /[ ]+$/ would try every
+ * blank inside the text again: 250 KB of blanks took a minute.
  */
 export function withoutAround(text: string, isDropped: (unit: string) => boolean): string {
   let start = 0;
@@ -30,8 +30,8 @@ export function withoutAround(text: string, isDropped: (unit: string) => boolean
 }
 
 /**
- * The code in a value of a row: spaces around it, as columns of a fixed width have them, do not count for its length,
- * by the kernel (assembly/text/scan/input.ts) neither.
+ * The code in a value of a row, without surrounding spaces, as in fixed-width columns; they do not count for its
+ * length in the kernel (assembly/text/scan/input.ts) either.
  */
 export const codeIn = (text: string): string => withoutAround(text, (unit) => unit === ' ');
 
@@ -80,6 +80,6 @@ function closingQuote(text: string, from: number): number {
 /** @param rest text between the closing quote and the end of the field */
 function unquoted(inside: string, rest: string): string {
   const text = inside.replaceAll('""', '"');
-  // A NUL ends the quotes as the end of the row does.
+  // A NUL ends the quoted part as the end of the row does.
   return rest === '' || rest.startsWith('\0') ? text + rest : `"${text}"${rest}`;
 }

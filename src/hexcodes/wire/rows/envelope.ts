@@ -18,24 +18,24 @@ const CLOSE_BRACE = 125;
 const IS_MARK = new Uint8Array(256);
 for (const byte of [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE]) IS_MARK[byte] = 1;
 
-/** The text is not one JSON object, or one with too many members. */
+/** The text is not one JSON object, or has too many members. */
 export class NotJsonError extends Error {
   override readonly name = 'NotJsonError';
 }
 
-/** The text begins as something else than an object. */
+/** The text does not begin as an object. */
 export class NoObjectError extends NotJsonError {}
 
-/** Most members of an envelope. Three have a meaning; the limit keeps the work for others small. */
+/** Most members of an envelope. Three have a meaning; the limit bounds the work for others. */
 export const MAX_MEMBERS = 64;
 
 export interface JsonMember {
-  /** Where the value begins and ends. */
+  /** Bounds of the value. */
   readonly start: number;
   readonly end: number;
   /** Elements of an array; 0 for other values. */
   readonly count: number;
-  /** The elements of an array are not checked yet. */
+  /** Whether the value is an array, whose elements are not validated yet. */
   readonly isArray: boolean;
 }
 
@@ -49,8 +49,8 @@ export class JsonEnvelope {
 
   /**
    * @param kernel skips arrays, eight times as fast; overwrites its block text
-   * @throws NotJsonError if the bytes are not one JSON object, as far as can be said without looking into its arrays,
-   *   or have more than MAX_MEMBERS members
+   * @throws NotJsonError if the bytes are not one JSON object, as far as known without reading its arrays, or have
+   * more than MAX_MEMBERS members
    */
   constructor(bytes: Uint8Array, kernel?: Kernel) {
     this.bytes = bytes;
@@ -148,7 +148,7 @@ function valueEnd(bytes: Uint8Array, from: number): { end: number; commas: numbe
   let at = from;
   for (; at < size; at++) {
     const byte = bytes[at]!;
-    // Most bytes of points are digits: this skips them with one look-up.
+    // Most bytes of points are digits, which one look-up skips.
     if (IS_MARK[byte] === 0) continue;
     if (byte === QUOTE) {
       at = stringEnd(bytes, at) - 1;
@@ -172,7 +172,7 @@ function isSpace(byte: number): boolean {
   return byte === 32 || byte === 10 || byte === 13 || byte === 9;
 }
 
-/** The text of one JSON value. */
+/** The text of one JSON value, validated. */
 function checked(bytes: Uint8Array): string {
   let text: string;
   try {

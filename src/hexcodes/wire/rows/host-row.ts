@@ -1,5 +1,5 @@
-// Reads one row in full, by the rules of the single conversions: rows that the kernel's scan did not understand, and
-// rows whose answer needs a message. Off the fast path: it makes objects for each row, but throws nothing and parses
+// Reads one row in full, by the rules of the single conversions: rows that the kernel's scan left to the host, and
+// rows whose answer needs a message. Off the fast path: it makes objects for each row, but does not throw and parses
 // nothing twice.
 
 import type { Border } from '../../kernel/index-file.js';
@@ -38,11 +38,11 @@ export interface ReadRow {
   readonly lngDeg: number;
   readonly resolution: number;
   readonly hexcodes: string | undefined;
-  /** As JSON text. */
+  /** The id as JSON text. */
   readonly id: string | undefined;
-  /** undefined where the row is right. */
+  /** undefined for a valid row. */
   readonly faults: readonly ParameterFault[] | undefined;
-  /** Names that were probably meant, after the message of the faults. */
+  /** Hint at the names that were probably meant, appended to the message of the faults. */
   readonly hint?: string;
 }
 
@@ -59,7 +59,7 @@ interface ItemRules {
 const MAX_ID_UNITS = 128;
 const PAIR = ['lat', 'lng'] as const;
 
-/** Kept apart from other rows: an array with such an element is not JSON as a whole. */
+/** Kept apart from other rows: an array with this element is invalid as a whole. */
 const NOT_JSON = unread([fault('item', 'is not valid JSON')]);
 const NOT_UTF8 = unread([fault('item', 'is not valid UTF-8')]);
 const NOT_A_CODE = unread([fault('item', 'must be a code or an object with a member hexcodes')]);
@@ -105,7 +105,7 @@ export function readItem(rules: ItemRules, bytes: Uint8Array): ReadRow {
     return rules.isArray ? NOT_JSON : NOT_UTF8;
   }
   if (isTooLong) return isJson(text) ? tooLong(maxItemBytes) : NOT_JSON;
-  // Lines of several files, and of JSON text sequences (RFC 7464), begin with a mark.
+  // Lines of concatenated files, and of JSON text sequences (RFC 7464), begin with a mark.
   if (!rules.isArray && (text[0] === BOM || text[0] === RECORD_SEPARATOR)) text = text.slice(1);
   const at = afterSpace(text, 0);
   const first = text.charCodeAt(at);
@@ -125,7 +125,10 @@ function codeOf(text: string): ReadRow {
   return judgeCode(parameters, undefined, undefined);
 }
 
-/** Reads an array of JSON whose first element, or closing bracket, is at `from` or after white space there. */
+/**
+ * Reads a pair from an array of JSON whose first element, or closing bracket, is at `from` or after white space
+ * there.
+ */
 function pairOf(text: string, from: number, resolution: number): ReadRow {
   const parameters = new SingleParameters('encode');
   let count = 0;
@@ -153,7 +156,7 @@ function readObject(operation: Operation, text: string, resolution: number): Rea
     else id ??= valueText;
   });
   if (!isObject) return NOT_JSON;
-  // A parameter of single requests; in an item it is a member like any other.
+  // A parameter of single requests; in an item it is an ordinary member.
   parameters.admin_v2.clear();
   if (idFault !== undefined) id = undefined;
   return operation === 'encode'
@@ -195,7 +198,7 @@ function judgeCode(
   return faults === undefined ? row : { ...row, hint: hintAfter(parameters) };
 }
 
-/** Reads a row of CSV whose answer leaves as JSON. */
+/** Reads a row of CSV whose answer is JSON. */
 export function readCsvRow(
   operation: Operation,
   bytes: Uint8Array,
@@ -224,7 +227,7 @@ export function readCsvRow(
   return judgePoint(parameters, resolution, undefined, undefined);
 }
 
-/** A position that came as two numbers. */
+/** A position given as two numbers. */
 export function readPosition(latDeg: number, lngDeg: number, resolution: number): ReadRow {
   const parameters = new SingleParameters('encode');
   parameters.lat.text = String(latDeg);
@@ -232,13 +235,13 @@ export function readPosition(latDeg: number, lngDeg: number, resolution: number)
   return judgePoint(parameters, resolution, undefined, undefined);
 }
 
-/** A code that came as a record. */
+/** A code given as a record. */
 export function readCode(hexcodes: string): ReadRow {
   return { ...unread([]), hexcodes, faults: undefined };
 }
 
-// Writes the answer to one row: for the rows that the kernel does not write itself, because a message, an escape or a
-// rare number is in the answer. The same bodies and columns as the kernel's.
+// Writes the answer to one row that the kernel does not write, because the answer has a message, an escape or a rare
+// number. Bodies and columns are those of the kernel.
 
 /** A row with the result of its conversion. */
 export interface RowAnswer {
@@ -271,7 +274,10 @@ export function tailOf(status: RowStatus): string {
 
 const INVALID_TAIL = tailOf('INVALID_REQUEST');
 
-/** The texts of faults as written inside JSON strings. Nearly all are constants; the rest may not fill the memory. */
+/**
+ * The texts of faults as written inside JSON strings. Nearly all are constants; a limit keeps the others from filling
+ * the memory.
+ */
 const escapedTexts = new Map<string, string>();
 const MAX_ESCAPED_TEXTS = 256;
 
@@ -294,7 +300,7 @@ function faultsOf(faults: readonly ParameterFault[], hint: string, nameHint: str
     message += `${message === '' ? '' : '; '}${name} ${words}`;
     details += `${details === '' ? '' : ','}{"parameter":"${name}","message":"${words}"}`;
   }
-  // Names come from senders, and are not cached.
+  // Names come from clients and are not cached.
   const names = nameHint === '' ? '' : JSON.stringify(nameHint).slice(1, -1);
   return `,"message":"${message}${names}${escaped(hint)}","details":[${details}]`;
 }
@@ -334,8 +340,7 @@ export function jsonOf(answer: RowAnswer): string {
 }
 
 /**
- * The answer as a CSV row without a line end: the id where wanted, the position or code that was given, the columns
- * added.
+ * The answer as a CSV row without a line end: the id if wanted, the given position or code, and the added columns.
  */
 export function csvOf(answer: RowAnswer, withId: boolean, delimiter: string): string {
   const { operation, row, status, code, formerProvince, border, position } = answer;

@@ -1,5 +1,5 @@
-// JSON frames of the bulk stream: {"seq", "op", "points" or "hexcodes", "resolution"?} comes in, the answer of a batch
-// with the same seq leaves. A frame that cannot be read is answered too, with its seq where that can be read.
+// JSON frames of the bulk stream: {"seq", "op", "points" or "hexcodes", "resolution"?} comes in, the answer of a
+// batch with this seq leaves. A frame that cannot be read is answered too, with its seq if that can be read.
 import type { Kernel } from '../../kernel/kernel.js';
 import type { ByteSink } from '../bytes/byte-sink.js';
 import { OVER_LIMIT_MESSAGE, OVERLOADED_MESSAGE } from '../job.js';
@@ -24,8 +24,8 @@ const OP_RULE = 'must be "encode" or "decode"';
 const EXAMPLE = '{"seq":1,"op":"encode","points":[[21.0288,105.8525]]}';
 
 /**
- * @param sink to be brought by callers that answer many; the bytes may be a view of it
- * @param maxPoints a frame of more is refused with OVER_QUERY_LIMIT
+ * @param sink passed by callers that answer many frames; the bytes may be a view of it
+ * @param maxPoints frames with more points are rejected with OVER_QUERY_LIMIT
  */
 export function answerJsonFrame(
   kernel: Kernel,
@@ -75,7 +75,7 @@ export function answerAllowed(
   }
 }
 
-/** The refusal of a frame that may be sent again. */
+/** The rejection of a frame that may be sent again. */
 export function overloadedJsonFrame(frame: Uint8Array): Uint8Array<ArrayBuffer> {
   let seq = 'null';
   try {
@@ -91,7 +91,7 @@ function seqOf(envelope: JsonEnvelope): string | undefined {
   return others.length === 0 && SEQ.test(text) ? text : undefined;
 }
 
-/** The values of a member, each once however often it is given; an array is a value, whatever it holds. */
+/** The distinct values of a member, which may be repeated; an array is a value, whatever it holds. */
 function textsOf(envelope: JsonEnvelope, name: string): string[] {
   const texts = envelope.members(name).map((member) => (member.isArray ? '[]' : envelope.text(member)));
   return [...new Set(texts)];

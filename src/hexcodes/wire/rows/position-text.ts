@@ -1,17 +1,17 @@
-// A position in a text that is nothing else: written out, a geo URI or a link to a map.
+// Reads a text that is a position as a whole: written out, a geo URI or a link to a map.
 
 import { foldSigns, withoutInvisible } from './angle-text.js';
 import { type Position, parseWritten, parseWrittenText } from './written-position.js';
 
-// Links to maps. A link may hold several positions: a pin, what was searched for, a destination, the middle of the
-// view. A table for each service says which parameter is which; the first group of the table that holds a position
-// decides, never the order in the link. Where a group holds two different positions, the link has none.
+// Links to maps. A link may hold several positions: a pin, the search text, a destination, the middle of the view. A
+// table for each service gives the meaning of parameters; the first group of the table that holds a position decides,
+// never the order in the link. If a group holds two different positions, the link has none.
 
 /** A link in its parts, decoded. */
 interface Link {
   /** Lower case, without port; '' where the scheme has none. */
   readonly host: string;
-  /** Between slashes; a plus sign is kept. */
+  /** Path segments; a plus sign is kept. */
   readonly path: readonly string[];
   /** Values by name in lower case, of the query and of a fragment with parameters. */
   readonly parameters: ReadonlyMap<string, readonly string[]>;
@@ -23,7 +23,7 @@ type Finder = (link: Link) => readonly (Position | null)[];
 
 interface Service {
   readonly hosts: RegExp;
-  /** Positions that are meant, the surest first. */
+  /** Positions that are meant, the most certain first. */
   readonly points: readonly (readonly Finder[])[];
   /** The middle of the view. */
   readonly views: readonly Finder[];
@@ -32,7 +32,7 @@ interface Service {
 const NUMBER = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)`;
 const ONE = new RegExp(`^${NUMBER}$`);
 const TWO = new RegExp(`^(${NUMBER}), ?(${NUMBER})$`);
-/** Numbers between commas, tildes or low lines, and more after them. */
+/** Numbers between commas, tildes or underscores, perhaps followed by more. */
 const FIRST_TWO = new RegExp(`^(${NUMBER})[,~_] ?(${NUMBER})(?:[,~_].*)?$`, 's');
 
 const latLng = (lat: string, lng: string): Position => ({ latDeg: Number(lat), lngDeg: Number(lng) });
@@ -51,8 +51,8 @@ const exchanged = (found: Position | null): Position | null =>
   found === null ? null : { latDeg: found.lngDeg, lngDeg: found.latDeg };
 
 /**
- * A position in any spelling, with `loc:` in front or a label in brackets after it. A plus sign is a blank, but in a
- * Plus Code.
+ * A position in any spelling, with `loc:` in front or a label in brackets after it. A plus sign is a blank, except in
+ * a Plus Code.
  */
 const searched = (text: string): Position | null => {
   const bare = text.trim().replace(/^loc:/i, '');
@@ -64,7 +64,7 @@ const searched = (text: string): Position | null => {
 const valuesOf = ({ parameters }: Link, names: readonly string[]): string[] =>
   names.flatMap((name) => parameters.get(name) ?? []);
 
-/** Parameters whose values are searched for. */
+/** Parameters whose values are search texts. */
 const search =
   (...names: string[]): Finder =>
   (link) =>
@@ -79,7 +79,7 @@ const begun =
   (...names: string[]): Finder =>
   (link) =>
     valuesOf(link, names).map(firstTwo);
-/** Parameters that begin with longitude and latitude; several positions are kept apart by `~`. */
+/** Parameters that begin with longitude and latitude; several positions are separated by `~`. */
 const lngFirst =
   (...names: string[]): Finder =>
   (link) =>
@@ -89,7 +89,7 @@ const lastOf =
   (separator: RegExp, ...names: string[]): Finder =>
   (link) =>
     valuesOf(link, names).map((value) => unprefixed(value.split(separator).at(-1)!));
-/** Bing and Waze say in front of a position what it is: `point.`, `pos.`, `ll.` */
+/** Bing and Waze prefix a position with its kind: `point.`, `pos.`, `ll.` */
 const unprefixed = (text: string): Position | null => firstTwo(text.replace(/^(?:point|pos|ll)\./i, ''));
 /** A parameter for the latitude, another for the longitude. */
 const pair =
@@ -99,7 +99,7 @@ const pair =
     if (lats.length !== lngs.length) return [];
     return lats.map((lat, i) => (ONE.test(lat) && ONE.test(lngs[i]!) ? latLng(lat, lngs[i]!) : null));
   };
-/** A part of the path after one of some words: the next one, or the last. */
+/** The path segment after one of some words: the next one, or the last. */
 const after =
   (
     words: readonly string[],
@@ -161,7 +161,7 @@ const zoomed: Finder = ({ fragment }) => {
 const LAT_NAMES = ['lat', 'latitude'];
 const LNG_NAMES = ['lng', 'lon', 'long', 'longitude'];
 const named = pair(LAT_NAMES, LNG_NAMES);
-/** Where nobody says what x and y are, they must have decimals. */
+/** Where x and y are not defined, they must have decimals. */
 const decimalXy: Finder = (link) =>
   valuesOf(link, ['x', 'y']).every((value) => value.includes('.')) ? pair(['y'], ['x'])(link) : [];
 
@@ -241,7 +241,7 @@ const SERVICES: readonly Service[] = [
   { hosts: /(?:^|\.)(?:what3words\.com|w3w\.co)$/, points: [], views: [] },
 ];
 
-/** Services that are not in the table, by names of parameters that speak for themselves. */
+/** Services outside the table, by unambiguous parameter names. */
 const OTHER: Service = {
   hosts: /^/,
   points: [
@@ -276,7 +276,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The texts in a link that somebody searched for, or that a place is called by; plus signs may be blanks. */
+/** The texts in a link that are a search text or the name of a place; plus signs may be blanks. */
 export function searchedTexts(text: string): string[] {
   const link = partsOf(text);
   if (link === null) return [];
@@ -316,11 +316,11 @@ export function partsOf(text: string): Link | null {
   };
 }
 
-/** Names of parameters that say the system of a link's coordinates, and the values that mean WGS 84. */
+/** Names of parameters that give the coordinate system of a link, and the values that mean WGS 84. */
 const SYSTEM_NAMES = ['coord_type', 'coordtype', 'coordinate', 'coordsys', 'crs', 'srs', 'datum'];
 const WGS84 = /^(?:wgs-?84(?:ll)?|(?:epsg:)?4326|gps)$/i;
 
-/** Whether a link says that its coordinates are of another system; Baidu's are, if it does not say WGS 84. */
+/** Whether a link declares another coordinate system; Baidu's is another one unless declared. */
 function isElsewhere(link: Link): boolean {
   const systems = valuesOf(link, SYSTEM_NAMES).filter((value) => !/^[-+\d.,; ]+$/.test(value));
   if (/(?:^|\.)baidu\.com$/.test(link.host)) return !systems.some((value) => WGS84.test(value));
@@ -331,7 +331,7 @@ function isElsewhere(link: Link): boolean {
 const BEHIND_LINK = /(?:["'.,;!]|(?<!\([^)]*)\)|(?<!\[[^\]]*)\]){1,8}$/;
 
 /**
- * The position that a link to a map means, or else the middle of its view, which says so in `middleOf`.
+ * The position of a map link, or else the middle of its view, which `middleOf` says.
  * @returns null where the link holds none, or two that contradict each other
  */
 function parseMapLink(text: string): Position | null {
@@ -367,10 +367,10 @@ function inOneLink(text: string): Position | null {
   return view === null ? null : { ...view, middleOf: 'view' };
 }
 
-/** Whether a link holds another one: one wrapping is opened, not two. */
+/** Whether a link wraps another one: one wrapping is opened, not two. */
 const isWrapped = (text: string): boolean => /[?&#](?:q|url|u|link|continue)=https?(?::|%3a)/i.test(text);
 
-/** The one position of several that are equal; null where they differ. */
+/** The position that several equal ones agree on; null where they differ. */
 function agreed(found: readonly Position[]): Position | null {
   const [first] = found;
   const isSame = found.every(({ latDeg, lngDeg }) => latDeg === first!.latDeg && lngDeg === first!.lngDeg);
@@ -382,7 +382,7 @@ const GEO = new RegExp(
   'is',
 );
 
-/** RFC 5870, and Android's `?q=`: what is searched for near the position, which may be `0,0` for none. */
+/** RFC 5870, and Android's `?q=`: a search text near the position, which may be `0,0` for none. */
 function inGeoUri(link: Link, text: string): Position | null {
   const match = GEO.exec(text);
   if (match === null) return null;
@@ -397,7 +397,7 @@ function inGeoUri(link: Link, text: string): Position | null {
 export type { Position } from './written-position.js';
 
 const MAX_UNITS = 4096;
-/** Two numbers as programs write them: most positions. */
+/** Two numbers as programs write them, which most positions are. */
 const PLAIN = /^([-+]?\d{1,3}(?:\.\d+)?), ?([-+]?\d{1,3}(?:\.\d+)?)$/;
 
 /** Text after a link: a line of its own, or another link. A link may hold blanks. */

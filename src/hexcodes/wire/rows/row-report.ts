@@ -1,4 +1,4 @@
-// The report that a job may ask for besides the answers of a block: OK rows by province, and the failed rows with the
+// The report that a job may request besides the answers of a block: OK rows by province, and the failed rows with the
 // offsets of their answers. The kernel has both at hand; here they become plain numbers that can be posted between
 // threads.
 
@@ -19,12 +19,12 @@ export interface FailedRow {
 
 const NUMBERS_PER_ROW = 6;
 
-/** Collects the report of one block while it is converted. */
+/** Collects the report of one block during its conversion. */
 export class RowReport {
   readonly #memory: TextMemory;
   readonly #operation: Operation;
   readonly #failures: number[] = [];
-  /** Rows of the block that earlier scans have found. */
+  /** Rows of the block in earlier scans. */
   #rowsBefore = 0;
 
   constructor(memory: TextMemory, operation: Operation) {
@@ -35,10 +35,10 @@ export class RowReport {
 
   /**
    * Adds the failed rows among those that the kernel's CSV writer has just written.
-   * @param from the first of them in the table of rows
-   * @param to the one after the last
+   * @param from first of these rows in the table of rows
+   * @param to after the last one
    * @param shiftBytes from the address of their answers to the offset in the answer to the block
-   * @param okBefore OK rows that were counted before them
+   * @param okBefore OK rows counted before them
    */
   addWritten(from: number, to: number, shiftBytes: number, okBefore: number): void {
     const memory = this.#memory;
@@ -52,7 +52,10 @@ export class RowReport {
     }
   }
 
-  /** Counts provinces, once the answers to all rows of a scan are written. `isConverted`: they were not refused. */
+  /**
+   * Counts provinces, once the answers to all rows of a scan are written.
+   * @param isConverted false for rows that were rejected
+   */
   endScan(count: number, isConverted: boolean): void {
     this.#rowsBefore += count;
     if (!isConverted) return;
@@ -94,9 +97,8 @@ export function failedRowsOf({ failures }: BlockReport): FailedRow[] {
   });
 }
 
-// How much of the rows' work a thread may do before it goes on with other work. A row that the kernel reads and writes
-// costs some 50 ns; one that the host must read or write, a slow one, costs microseconds. Both are counted, never
-// timed.
+// Limits the work for rows that a thread does in one turn. A row that the kernel reads and writes costs some 50 ns;
+// one that the host must read or write, a slow one, costs microseconds. Both are counted, never timed.
 
 /**
  * Counts of this thread since its start: rows that the host read or wrote, their bytes, and members of JSON envelopes.
@@ -109,9 +111,10 @@ const ROW_ORIGINS = ['bulk', 'batch', 'stream', 'file'] as const;
 export type RowOrigin = (typeof ROW_ORIGINS)[number];
 
 /**
- * Why the host reads or writes a row instead of the kernel: it is refused with a message; an item of JSON has another
- * spelling; a number is beyond 1e22 or below 1e-27; a code has more than ASCII; the answer has a text to be escaped; a
- * line of a file cannot be copied as it is; a file of a format that is read by bytes is read value by value.
+ * Why the host reads or writes a row instead of the kernel: it is rejected with a message; an item of JSON has
+ * another spelling; a number is beyond 1e22 or below 1e-27; a code is not ASCII; the answer has a text to be escaped;
+ * a line of a file cannot be copied unchanged; a file in a format that is converted by bytes is converted value by
+ * value.
  */
 const SLOW_REASONS = ['refused', 'spelling', 'number', 'code', 'answer', 'line', 'values'] as const;
 
@@ -119,7 +122,7 @@ export type SlowReason = (typeof SLOW_REASONS)[number];
 
 /**
  * Slow rows of this process since its start, reasons within origins. In a thread of the pool: since its last answer,
- * which has taken them along.
+ * which carried them.
  */
 const slowRows = new Float64Array(ROW_ORIGINS.length * SLOW_REASONS.length);
 
@@ -127,7 +130,7 @@ export function countSlow(origin: RowOrigin, reason: SlowReason, rows = 1): void
   slowRows[ROW_ORIGINS.indexOf(origin) * SLOW_REASONS.length + SLOW_REASONS.indexOf(reason)]! += rows;
 }
 
-/** The counts of a thread, which begin again; undefined where all are 0. */
+/** The counts of a thread, which are reset; undefined where all are 0. */
 export function takeSlowRows(): Float64Array | undefined {
   if (slowRows.every((rows) => rows === 0)) return undefined;
   const taken = slowRows.slice();
@@ -152,6 +155,6 @@ export interface RowAllowance {
   /** Rows that may still be converted. */
   readonly rows: number;
   takeRows(count: number): void;
-  /** Takes a slow row; false, and nothing is taken, where it is too much. */
+  /** Takes a slow row; returns false and takes nothing where it exceeds the limit. */
   takeSlow(sizeBytes: number): boolean;
 }

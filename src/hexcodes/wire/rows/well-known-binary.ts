@@ -1,8 +1,8 @@
-// Geometries as well-known binary (WKB), of OGC, ISO 13249 and PostGIS, and systems of coordinates by the number that
-// they give or the identifier of a registry. Declarations in words are coordinate-system.ts, which the page loads with
-// the first file: this is in its first scripts.
+// Geometries as well-known binary (WKB), of OGC, ISO 13249 and PostGIS, and coordinate systems by number or registry
+// identifier. Declarations in words are read by coordinate-system.ts, which the page loads with the first file; this
+// module is in its first scripts.
 
-/** Lists of longitude and latitude in turns. */
+/** Lists of alternating longitudes and latitudes. */
 export interface Shape {
   /** Number of the type in WKB: 1 a point to 7 a collection. */
   readonly type: number;
@@ -21,7 +21,7 @@ const Z_FLAG = 0x8000_0000;
 const M_FLAG = 0x4000_0000;
 const SYSTEM_FLAG = 0x2000_0000;
 const POSITION_BYTES = 16;
-/** Lists of a point, which nobody fills. */
+/** The lines of a point, shared because they stay empty. */
 const NO_LINES: number[][] = [];
 const NO_POLYGONS: number[][][] = [];
 const NO_ORDER: number[] = [];
@@ -34,10 +34,13 @@ export function bytesOfHex(digits: string): Uint8Array {
   return bytes;
 }
 
-/** Letters of either case are nine more than their last four bits. */
+/** The value of a letter of either case is its last four bits plus nine. */
 const digitOf = (code: number): number => (code & 15) + 9 * (code >> 6);
 
-/** @param from where the geometry begins. @returns null for bytes that are no such geometry */
+/**
+ * @param from offset of the geometry
+ * @returns null for bytes that are not a geometry of these types
+ */
 export function shapeOfWkb(bytes: Uint8Array, from = 0): Shape | null {
   const reader = new WkbReader(bytes, from);
   try {
@@ -127,7 +130,7 @@ class WkbReader {
 export interface OtherSystem {
   /** Its name for messages, at most some 80 letters. */
   readonly called: string;
-  /** As programs take it, `EPSG:4756`; null where it has no number. */
+  /** Its code for programs, `EPSG:4756`; null if it has no number. */
   readonly code: string | null;
 }
 
@@ -148,14 +151,14 @@ export const DEGREES: ReadonlySet<string> = new Set([
 ]);
 const MAX_SHOWN = 60;
 
-/** A system that is known by a name alone. */
+/** A system that is known only by name. */
 export function unknown(called: string): OtherSystem {
   return { called: called.length > MAX_SHOWN ? `${called.slice(0, MAX_SHOWN)}…` : called, code: null };
 }
 
 /** @returns null for WGS 84 */
 export function byCode(authority: unknown, code: unknown, name?: unknown): OtherSystem | null {
-  // PostGIS and Parquet number systems as EPSG does.
+  // PostGIS and Parquet use the numbers of EPSG.
   const of = /^srid$/i.test(String(authority)) ? 'EPSG' : String(authority).toUpperCase();
   const id = `${of}:${String(code).toUpperCase()}`;
   if (DEGREES.has(id)) return null;
@@ -163,6 +166,9 @@ export function byCode(authority: unknown, code: unknown, name?: unknown): Other
   return { called: typeof name === 'string' ? `${called} (${unknown(name).called})` : called, code: id };
 }
 
-/** The system that geometries number, as EWKB and GeoPackage do: null for WGS 84, and for 0 and -1, which name none. */
+/**
+ * The system that geometries number, as EWKB and GeoPackage do: null for WGS 84, and for 0 and -1, which stand for
+ * none.
+ */
 export const byNumber = (code: number): OtherSystem | null =>
   code === 0 || code === -1 ? null : byCode('EPSG', code);

@@ -1,14 +1,14 @@
-// A position among other words: `toạ độ 21°01'43.7"N 105°51'09"E nhé`, `vĩ độ 21.0288, kinh độ 105.8525`. The text is
-// cut into runs of numbers, marks and sides; a run is read as a whole or not at all, so that no part of an angle is
-// taken for the angle.
+// Finds a position among other words: `toạ độ 21°01'43.7"N 105°51'09"E nhé`, `vĩ độ 21.0288, kinh độ 105.8525`. The
+// text is cut into runs of numbers, marks and hemispheres; a run is read as a whole or not at all, so that a part of
+// an angle is never taken for the angle.
 
 import { parseAngle } from './angle-text.js';
 import { type Position, parseWritten } from './written-position.js';
 
 export interface FoundAmongWords extends Position {
   /**
-   * Whether names show that it is a position, or marks and sides in a text without other numbers. Two bare numbers may
-   * be anything, and of `20.5N / 105°E, Đ2` the district is not a longitude.
+   * Whether names show that it is a position, or marks and hemispheres in a text without other numbers. Two bare
+   * numbers may be anything, and in `20.5N / 105°E, Đ2` the district is not a longitude.
    */
   readonly isSure: boolean;
 }
@@ -19,7 +19,7 @@ interface Run {
   readonly label: 'lat' | 'lng' | null;
   readonly start: number;
   readonly end: number;
-  /** Whether a sign touches it that may be part of its numbers: then nobody knows what the whole says. */
+  /** Whether a sign touches the run that may be part of its numbers: then its meaning is unknown. */
   readonly isTouched: boolean;
 }
 
@@ -27,11 +27,11 @@ const LABELS = {
   lat: '(?:vĩ|vi) ?(?:độ|do|tuyến)|latitude|lat|vđ|vd',
   lng: '(?:kinh) ?(?:độ|do|tuyến)|longitude|long|lng|lon|kđ|kd',
 } as const;
-/** `vĩ độ bắc`, `kinh Đông`: the side alone is read. */
+/** `vĩ độ bắc`, `kinh Đông`: only the hemisphere is read. */
 const LONG_SIDES = /(?<!\p{L})(?:vĩ|kinh)(?: ?(?:độ|tuyến))? (?=(?:bắc|nam|đông|tây)(?!\p{L}))/giu;
 const SIDE = 'north|south|east|west|bắc|nam|đông|tây|[nsewbđ]';
 const UNIT = `(?:degrees?|deg|độ|do|minutes?|min|phút|phut|seconds?|sec|giây|giay|[dms])(?:${SIDE})?`;
-/** One token: a label, a number with the marks and sides that touch it, or whatever else. */
+/** One token: a label, a number with the marks and hemispheres that touch it, or anything else. */
 const TOKEN = new RegExp(
   [
     `(?<lat>(?<!\\p{L})(?:${LABELS.lat})(?!\\p{L}))`,
@@ -48,19 +48,19 @@ const TOKEN = new RegExp(
 const BESIDE = '\\s.,;:!?()[\\]{}<>"\'|/+…–—、。，；：（）「」【】\\p{So}\\p{M}-';
 const ODD_BEFORE = new RegExp(`[^=@${BESIDE}]$`, 'u');
 const ODD_BEHIND = new RegExp(`^(?:[^${BESIDE}]| [^\\p{L}\\p{N}${BESIDE}])`, 'u');
-/** A sign between two runs that may be a mark of one angle. */
+/** A sign between two runs that may be a mark within one angle. */
 const SIGN_BETWEEN = /^ ?[^\s\p{L}] ?$/u;
-/** Characters between two numbers of one angle: after `21o 01.7` no 01.7 is degrees. */
+/** Characters between two numbers of one angle: in `21o 01.7` the second number is not degrees. */
 const MAX_INSIDE = 3;
-/** South or west that stands apart from its number, `20.5: S`: the number alone is not a position. */
+/** South or west apart from its number, `20.5: S`: the number alone is not a position. */
 const SIDE_APART =
   /\d[-. ]{0,2}: ?\(?(?:s|w|south|west|nam|tây)(?!\p{L})|(?<!\p{L})(?:s|w|south|west|nam|tây) ?[:=] ?\d|\d\.\(?[sw](?!\p{L})/iu;
-/** A dash that touches a number, and nothing before: perhaps a minus. */
+/** A dash that touches a number and follows no word: perhaps a minus. */
 const DASH_BEFORE = /(?:^|[^\p{L}\p{N}])[–—]$/u;
-/** A side that a full stop keeps from its number: `N.21,0288`, `S. 14.91°`, `109°.E`. */
+/** A hemisphere that a full stop separates from its number: `N.21,0288`, `S. 14.91°`, `109°.E`. */
 const SIDE_BEFORE = new RegExp(`(?:^|\\P{L})(?:${SIDE})\\. ?$`, 'iu');
 const SIDE_BEHIND = new RegExp(`^\\.(?:${SIDE})(?!\\p{L})`, 'iu');
-/** Between a name and its number. */
+/** Texts between a name and its number. */
 const LABEL_LINK = /^(?:là|la|is)$|^[:=]$/i;
 
 /** The runs of a text, from left to right. */
@@ -69,7 +69,7 @@ function runsOf(text: string): Run[] {
   let label: Run['label'] = null;
   let start = -1;
   let end = 0;
-  /** End of the last run that nobody can read. */
+  /** End of the last run that cannot be read. */
   let oddEnd = -1;
   const close = (): void => {
     if (start < 0) return;
@@ -121,15 +121,15 @@ function runsOf(text: string): Run[] {
   });
 }
 
-/** `1: ` is the number of a list. */
+/** `1: ` is the number of a list item. */
 const isBetween = (gap: string): boolean => SIGN_BETWEEN.test(gap) && gap !== ': ' && !gap.includes('/');
 
 /**
  * The positions in a text, from left to right.
  * @param folded by `foldSigns`
- * @returns nothing if no run of the text is a position; null where numbers that are not understood may be another one.
- * Bare numbers are a position with three decimals each, four in one of them, as prices have three; beside another
- * position, with one decimal each
+ * @returns nothing if no run of the text is a position; null where numbers that cannot be read may be another one.
+ * Bare numbers are a position if each has three decimals and one has four, because prices have three; beside another
+ * position, one decimal each suffices
  */
 export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
   if (SIDE_APART.test(folded)) return [];
@@ -141,7 +141,7 @@ export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
     return named.length === 1 && !named[0]!.isTouched ? degreesOf(named[0]!.text, axis) : null;
   });
   const isNamed = lat !== null && lat !== undefined && lng !== null && lng !== undefined;
-  // `lat/lng: 21.0288, 105.8525` has one name. Two names whose numbers cannot be read name no other numbers.
+  // `lat/lng: 21.0288, 105.8525` has one name. Two names whose numbers cannot be read do not name other numbers.
   if (!isNamed && labelled.length > 1) return [];
   const found: (FoundAmongWords & { start: number; isWeak: boolean })[] = [];
   if (isNamed)
@@ -151,7 +151,7 @@ export function positionsAmongWords(folded: string): FoundAmongWords[] | null {
   for (const run of unread) {
     if (run.isTouched) continue;
     const bare = bareOf(run.text);
-    // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, if it is not a side.
+    // `21.0288, 105.8525 e nhé`: a small letter between blanks is a word, unless it is a hemisphere.
     const written = parseWritten(bare) ?? parseWritten(bare.replace(/ [enbđdm]$/u, ''));
     const isMarked = /[°'"]|[\p{L}]/u.test(bare.replace(/ [enbđdm]$/u, ''));
     const decimals = isMarked ? 4 : decimalsIn(run.text);
@@ -198,7 +198,7 @@ const LIKE_DEGREES = /\d[.,]\d{4}|° ?\d/;
 /** Characters between two numbers that belong together. */
 const MAX_BETWEEN = 12;
 
-/** A run without what separates it from others. */
+/** A run without the separators around it. */
 const bareOf = (text: string): string =>
   text
     .trim()
@@ -227,7 +227,7 @@ interface LoneNumber {
   readonly end: number;
 }
 
-/** The numbers with three decimals or more of a run without marks; none besides other numbers, as minutes are. */
+/** The numbers with three or more decimals in a run without marks; none next to other numbers, as minutes are. */
 function loneNumbers({ text, start }: Run): LoneNumber[] {
   if (/[°'"\p{L}]/u.test(text)) return [];
   return [...text.matchAll(/(?:[^,;()]|(?<=\d)(?<!\.\d{3,}),(?=\d))+/g)].flatMap(({ 0: piece, index }) => {

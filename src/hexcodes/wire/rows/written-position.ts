@@ -6,8 +6,8 @@ import { plainNumber } from './csv-fields.js';
 import { byNumber, bytesOfHex, shapeOfWkb } from './well-known-binary.js';
 
 // Positions in metres, as receivers and land papers print them: UTM of WGS 84 by its zone, `48Q 588702 2325601`, and
-// VN-2000 by its central meridian, `VN-2000 105°45' 2325601 588702`. Both are transverse Mercator, read back by the
-// series of Krüger. Of two numbers the larger one is the northing, whichever comes first: in Viet Nam no easting is as
+// VN-2000 by its central meridian, `VN-2000 105°45' 2325601 588702`. Both are transverse Mercator, inverted by
+// Krüger's series. The larger of two numbers is the northing, whichever comes first: no easting in Viet Nam is as
 // large.
 
 interface System {
@@ -51,13 +51,13 @@ const MERIDIANS = { minDeg: 102, maxDeg: 117, step: 4 };
 const BANDS = 'NPQRSTUVWX';
 const BAND_DEG = 8;
 
-/** The least northing that no easting reaches. */
+/** Least northing, larger than any easting. */
 const MIN_NORTH_M = 900_000;
 const MIN_EAST_M = 100_000;
 const MAX_NORTH_M = 9_400_000;
 
 /**
- * Reads a position in metres whose system is named as a whole; null for others, as those of southern zones.
+ * Reads a position in metres whose system is fully named; null for others, such as southern zones.
  * @param folded by `foldSigns`
  */
 function parseMetres(folded: string): readonly [latDeg: number, lngDeg: number] | null {
@@ -71,7 +71,7 @@ function parseMetres(folded: string): readonly [latDeg: number, lngDeg: number] 
     const northing = metres[0]! > metres[1]! ? 0 : 1;
     const [north, east] = [metres[northing]!, metres[1 - northing]!];
     const isIn = north >= MIN_NORTH_M && north < MAX_NORTH_M && east >= MIN_EAST_M && east < MIN_NORTH_M;
-    // X is the northing of land papers and the easting of other programs.
+    // X is the northing in land papers and the easting in other programs.
     const axes = [first, second].map(([name, , unit]) => (name || unit)?.toUpperCase());
     const isNamed = axes.every((axis, i) => !/[EN]/.test(axis ?? '') || (axis === 'N') === (i === northing));
     if (!isIn || !isNamed || (axes[0] !== undefined && axes[0] === axes[1])) return null;
@@ -98,7 +98,7 @@ function systemOf(head: string): System | null {
   const meridianDeg = Number(`${degrees}.${decimals ?? 0}`) + Number(minutes ?? 0) / 60;
   const { minDeg, maxDeg, step } = MERIDIANS;
   if (meridianDeg < minDeg || meridianDeg > maxDeg || !Number.isInteger(meridianDeg * step)) return null;
-  // Each central meridian of a zone of 6 degrees is also one of a zone of 3: there the width has to be named.
+  // Each central meridian of a zone of 6 degrees is also one of a zone of 3, so the width must be named.
   const canBe6 = meridianDeg % 6 === 3;
   if (width === undefined ? canBe6 : width === '6' && !canBe6) return null;
   return { meridianDeg, scale: SCALES[width ?? '3'], isVn2000: true };

@@ -40,7 +40,7 @@ export interface KeyJson {
   /** Limits that are set; 0: none, whatever the service's default is. */
   readonly limits: Readonly<Record<string, number>>;
   readonly generation: number;
-  /** Until when the text before the last rotation is admitted. */
+  /** Until when the secret before the last rotation is accepted. */
   readonly overlap_until: string | null;
 }
 

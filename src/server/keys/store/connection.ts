@@ -1,28 +1,28 @@
-// One connection to a database, and the words in which SQLite and PostgreSQL differ: the SQL of keys and of usage is
+// One connection to a database, and the SQL in which SQLite and PostgreSQL differ: all other SQL of keys and usage is
 // written once. Parameters are `$1`, `$2`, … in both.
 
 import { join } from 'node:path';
 
-/** A value of a parameter; `Dialect.list` makes one of a list of texts. */
+/** A parameter value; `Dialect.list` makes one of a list of texts. */
 export type Value = string | number | null | Buffer | readonly string[];
 
 export interface Dialect {
   readonly tables: Readonly<
     Record<'key' | 'head' | 'usage' | 'used' | 'rate' | 'holder' | 'flushed', string>
   >;
-  /** Begins a transaction that writes, and one that reads what is there at its start. */
+  /** Statements that begin a write transaction, and a transaction that reads one snapshot. */
   readonly begin: string;
   readonly beginReading: string;
-  /** Whether transactions that write run side by side, and lock rows: else they wait for one another as a whole. */
+  /** Whether write transactions run concurrently and lock rows; otherwise one runs at a time. */
   readonly locksRows: boolean;
-  /** At the end of a SELECT: locks its rows until the end of the transaction. */
+  /** Suffix of a SELECT that locks its rows until the end of the transaction. */
   readonly forUpdate: string;
-  /** The rows of one of its tables, but for those that another transaction holds. */
+  /** Suffix of a SELECT that skips rows of a table which another transaction has locked. */
   skipLocked(table: string): string;
-  /** The smaller and the greater of two numbers. */
+  /** Functions for the smaller and the greater of two numbers. */
   readonly least: string;
   readonly greatest: string;
-  /** The time by the clock of the database, in milliseconds since 1970. */
+  /** The database's clock, in milliseconds since 1970. */
   readonly nowMs: string;
   /** The epoch of the table `head`. */
   readonly epoch: string;
@@ -34,14 +34,17 @@ export interface Dialect {
   list(texts: readonly string[]): Value;
   /** Whether a text is in a list. */
   isIn(column: string, parameter: string): string;
-  /** The rows of a SELECT as one text of JSON, which `rows` reads: each value by itself costs several times as much. */
+  /**
+   * A SELECT whose rows are returned as one JSON text, for `rows`: fetching value by value costs several times as
+   * much.
+   */
   select(columns: string, from: string): string;
-  /** The function that makes a JSON list a table with the column `value`. */
+  /** The function that turns a JSON list into a table with the column `value`. */
   readonly elements: string;
 }
 
 /**
- * The table `given` of SQL: a parameter that is a JSON list of rows, each a list of values.
+ * The SQL table `given`, from a parameter that is a JSON list of rows, each a list of values.
  * @param columns names and types of the values, as `key_id text, points bigint`
  */
 export function given({ elements }: Dialect, parameter: string, columns: string): string {
@@ -53,24 +56,24 @@ export function given({ elements }: Dialect, parameter: string, columns: string)
 }
 
 export abstract class Connection {
-  /** Where the database is, for people; without credentials. */
+  /** Address of the database for messages, without credentials. */
   abstract readonly address: string;
   abstract readonly sql: Dialect;
-  /** How often to ask whether anybody has changed anything. */
+  /** Interval at which changes by others are looked for. */
   abstract readonly pollMs: number;
   #isInTransaction = false;
 
-  /** Whether what is open is still what its address names; else it has to be opened again. */
+  /** Whether the open database is still the one at its address; if not, it must be opened again. */
   abstract get isCurrent(): boolean;
-  /** Whether anybody may have written since the connection was opened. 'gone': it has to be opened again. */
+  /** Whether others may have written since the connection was opened. 'gone': it must be opened again. */
   abstract news(): 'none' | 'perhaps' | 'gone';
   abstract all<R>(text: string, values?: readonly Value[]): Promise<R[]>;
   abstract run(text: string, values?: readonly Value[]): Promise<void>;
-  /** Writes what nobody has to read again: `news` says nothing of it, but of what others have written before. */
+  /** Runs writes that nobody has to read again: `news` does not report them, only earlier writes of others. */
   abstract quietly(work: () => Promise<void>): Promise<void>;
   abstract close(): Promise<void>;
 
-  /** The rows of a statement that `Dialect.select` has made. */
+  /** The rows of a statement made by `Dialect.select`. */
   async rows<R>(text: string, values?: readonly Value[]): Promise<R[]> {
     const [row] = await this.all<{ rows: string }>(text, values);
     return JSON.parse(row!.rows) as R[];
@@ -92,7 +95,7 @@ export abstract class Connection {
     }
   }
 
-  /** Nobody changes what `work` reads meanwhile. */
+  /** Runs `work` on one snapshot of the database. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#isInTransaction ? work() : this.inTransaction(work, this.sql.beginReading);
   }
@@ -123,10 +126,10 @@ const FAULTS: Readonly<Record<string, string>> = {
   '53100': 'cannot be written: its disk is full',
 };
 
-/** Codes of OpenSSL and of Node's check of names. */
+/** Codes of OpenSSL and of Node's check of host names. */
 const CERTIFICATE = /CERT|ALTNAME|UNABLE_TO_VERIFY/;
 
-/** Words of errors without a code. */
+/** Sentences for errors without a code, by their message. */
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/timeout/i, 'does not answer'],
   [/connection terminated|not queryable|was closed/i, 'has closed the connection'],
@@ -144,7 +147,7 @@ export function postgresFault(url: string, error: unknown): string {
   return withoutSecrets(url, text);
 }
 
-/** The user's name is not a secret; its password is. */
+/** Masks the password; the user name is not a secret. */
 function withoutSecrets(url: string, text: string): string {
   const [, password] = /^[a-z]+:\/\/[^/@]*?:([^@]*)@/i.exec(url) ?? [];
   const secrets = [url, password, password === undefined ? undefined : decoded(password)];
@@ -159,7 +162,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Words by code, without its details. A file of another kind names the store. */
+/** Sentences by primary error code, the first two words of SQLite's codes. */
 const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: 'is damaged',
   SQLITE_FULL: 'cannot be written: the disk is full',
@@ -170,7 +173,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The fault of a file, after its path; undefined for an error that is none of SQLite's.
+ * The fault of a file, as the end of a sentence that begins with its path; undefined for errors that are not
+ * SQLite's.
  * @param store what the file should be: `key store`
  */
 export function sqliteSentence(code: unknown, store: string): string | undefined {
@@ -178,7 +182,7 @@ export function sqliteSentence(code: unknown, store: string): string | undefined
   return /NOTADB|ERROR/.test(kind) ? `is damaged, or no ${store}` : SENTENCES[kind];
 }
 
-/** Words for errors of the file system. */
+/** Sentences for errors of the file system. */
 const FOLDER_FAULTS: Readonly<Record<string, string>> = {
   EACCES: 'cannot be made or written to: permission denied',
   EPERM: 'cannot be made or written to: permission denied',
@@ -187,7 +191,7 @@ const FOLDER_FAULTS: Readonly<Record<string, string>> = {
   ENOTDIR: 'lies below a file, not a folder',
 };
 
-/** Fault for an error of libsql or of the file system. */
+/** The fault behind an error of libsql or of the file system. */
 export function sqliteFault(dataDir: string, error: unknown): string {
   const path = join(dataDir, 'keys.db');
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -200,7 +204,7 @@ export function sqliteFault(dataDir: string, error: unknown): string {
   return `${path} ${sentence} (${message})`;
 }
 
-/** The file is not a store, or a damaged one. */
+/** Whether the file is damaged or not a store at all. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(String((error as { code?: unknown }).code));
 }
