@@ -1,4 +1,4 @@
-// /admin/v1/keys…: keys are made and changed over the admin port, by who has a key of scope admin. The calls are
+// /admin/v1/keys…: creates and changes keys over the admin port, for callers with a key of scope admin. The calls are
 // answered in the keys' thread (keys/manage/key-changes.ts).
 
 import { timingSafeEqual } from 'node:crypto';
@@ -16,10 +16,10 @@ import type { KeyAnswer, KeyCall } from '../keys/manage/key-changes.js';
 import type { Logger } from '../observe/log.js';
 import type { AdminAnswer, AdminRequest, AdminRoute } from './port.js';
 
-/** Has the token with which the supervisor of several processes calls the admin port of one. */
+/** Header with the supervisor's token, by which a process knows its calls. */
 export const SUPERVISOR_HEADER = 'x-hexcodes-supervisor';
 
-/** @param token the supervisor's, who alone says then for whom it asks; undefined: there is none */
+/** @param token of the supervisor, the only caller that may name a client; undefined: there is no supervisor */
 export function keyRoutesOf(
   keys: ServerKeys,
   trustedProxies: readonly string[],
@@ -58,7 +58,7 @@ export function keyRoutesOf(
         return json(asked.op === 'create' ? 201 : 200, { status: 'OK', ...answer.value });
       };
       const once = request.header('idempotency-key');
-      // Calls that answer with the text of a key: a second one would make another, and end the one before.
+      // Calls whose answer has the secret of a key: a repetition would make another secret and invalidate the first.
       if (once === undefined || (asked.op !== 'create' && asked.op !== 'rotate')) return run();
       if (once === '') return failure(400, 'INVALID_REQUEST', 'the header Idempotency-Key is empty');
       return repeated.answer(`${by} ${once}`, JSON.stringify([request.path, body.json]), run);
@@ -88,13 +88,13 @@ function isSame(given: string, token: string): boolean {
 
 const PATH = '/admin/v1/keys';
 const MAX_BODY_BYTES = 16 * 1024;
-/** Settings of a key have two. */
+/** Settings of a key have two levels. */
 const MAX_LEVELS = 64;
 
 const KEY_WANTED =
   'an API key of scope admin is needed, as header X-API-Key or Authorization: Bearer; the one given, if any, is not valid';
 
-/** Statuses and words as of the endpoints under /v1. */
+/** Statuses and words of the endpoints under /v1. */
 const FAILURES: Readonly<Record<Exclude<KeyAnswer['kind'], 'done'>, readonly [number, string]>> = {
   unknown: [404, 'NOT_FOUND'],
   revoked: [409, 'CONFLICT'],
@@ -125,11 +125,11 @@ function pageOf(keys: readonly { readonly id: string }[], query: URLSearchParams
   return json(200, { status: 'OK', keys: page, ...next });
 }
 
-/** How long an answer is kept for a client that did not get it; it holds the text of a key. */
+/** How long an answer is kept for a client that did not receive it; it holds the secret of a key. */
 const REPEATABLE_MS = 600_000;
 const MAX_REPEATABLE = 1000;
 
-/** Calls with an Idempotency-Key: the second of the same body gets the answer of the first. */
+/** Calls with an Idempotency-Key: a repetition with the same body gets the first answer. */
 class RepeatedCalls {
   readonly #calls = new Map<string, { body: string; answer: Promise<AdminAnswer>; endsMs: number }>();
 
@@ -153,7 +153,7 @@ class RepeatedCalls {
   }
 }
 
-/** The id of the caller's key, or the answer to a caller who may not do this. */
+/** The id of the caller's key, or the answer to a caller without permission. */
 function callerOf(
   request: AdminRequest,
   ring: KeyRing,
@@ -180,7 +180,7 @@ function callerOf(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The body, undefined if it is empty; an answer if it is too long or no JSON. */
+/** The body, undefined if it is empty; an answer if it is too long or not JSON. */
 async function readJson(request: AdminRequest): Promise<{ json: unknown } | AdminAnswer> {
   const coding = request.header('content-encoding') ?? '';
   if (!['', 'identity'].includes(coding.trim().toLowerCase()))

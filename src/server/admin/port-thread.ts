@@ -1,5 +1,5 @@
-// The thread that holds the admin port. It answers /livez and /readyz by itself, from what the event loop of the
-// service has published, so that a probe does not wait for that loop; every other call it hands to the service.
+// The thread that holds the admin port. It answers /livez and /readyz itself, from the state that the event loop of
+// the service has published, so that a probe does not wait for that loop; it passes every other call to the service.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,15 +15,15 @@ import {
 import { Heartbeat } from '../observe/heartbeat.js';
 import { PulseReader } from '../observe/readiness.js';
 
-/** Given to the thread when it starts. */
+/** Start data of the thread. */
 export interface PortStart {
   readonly host: string;
   readonly port: number;
-  /** Host names of the port, besides those that nobody else can have. */
+  /** Public host names of the port. */
   readonly names: readonly string[];
   /** Shared memory of a Pulse; undefined: the service answers every path. */
   readonly pulse: SharedArrayBuffer | undefined;
-  /** Paths of pages that are the same for all callers: those who ask at the same time get one rendering. */
+  /** Paths of pages that are equal for all callers: concurrent callers share one rendering. */
   readonly shared: readonly string[];
   /** Memory of the thread's heartbeat. */
   readonly heartbeat: SharedArrayBuffer;
@@ -36,17 +36,17 @@ export interface AdminCall {
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
   /** As Node writes it; '' if the connection is gone. */
   readonly peerAddress: string;
-  /** Undefined if it has more bytes. */
+  /** Undefined if it has more bytes than MAX_CALL_BYTES. */
   readonly body: Uint8Array | undefined;
 }
 
-/** More than any route takes. */
+/** Larger than the limit of any route. */
 const MAX_CALL_BYTES = 64 * 1024;
 
-/** Calls of the thread that the service has not answered; further ones wait in the thread. */
+/** Unanswered calls to the service; further calls wait in the thread. */
 const MAX_SERVICE_CALLS = 4;
 
-/** Bytes of answers in the thread that their readers have not taken; a call that finds more is answered 503. */
+/** Bytes of answers in the thread that are not yet read; calls beyond it are answered 503. */
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
 export interface AdminAnswer {
@@ -65,7 +65,7 @@ export type ToThread =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: AdminAnswer }
   | { readonly kind: 'close' };
 
-/** A service that is not busy answers in less. */
+/** Time in which a service that is not busy answers. */
 const FRESH_MS = 25;
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -87,7 +87,7 @@ const pages = new SharedWork<AdminAnswer>();
 /** Calls that wait until the service has answered others. */
 const queue: (() => void)[] = [];
 let calls = 0;
-/** How many responses hold each rendering, which is in memory once. */
+/** Number of responses that hold each rendering, which is in memory once. */
 const unread = new Map<AdminAnswer['body'], number>();
 
 const server = adminServer(host, names, (request, response) => {
@@ -98,7 +98,7 @@ const server = adminServer(host, names, (request, response) => {
   const page = isRead ? pageOf(path) : undefined;
   if (page !== undefined) {
     const published = { status: page.status, type: TEXT, body: page.text };
-    // The service itself knows of a warning before it is published; a busy one is not waited for.
+    // The service may have a warning that is not published yet; a busy service is not waited for.
     if (page.status !== 200 || path !== '/readyz') send(request, response, published);
     else
       void Promise.race([pageFor(request, path), sleep(FRESH_MS, published)]).then((answer) =>
@@ -122,7 +122,7 @@ function pageOf(path: string): { status: number; text: string } | undefined {
   return path === '/livez' ? reader?.alive : undefined;
 }
 
-/** A page that is the same for all callers. */
+/** A page that is equal for all callers. */
 function pageFor({ socket }: IncomingMessage, path: string): Promise<AdminAnswer> {
   const call = { method: 'GET', url: path, headers: {}, peerAddress: socket.remoteAddress ?? '' };
   return pages.of(path, () => inTurn({ ...call, body: new Uint8Array() }));
@@ -183,7 +183,7 @@ function send(
     else unread.set(body, readers);
   });
   response.end(body);
-  // Discards the rest of a body that is not read: the next request follows it.
+  // Discards the unread rest of a body: the next request follows it.
   request.resume();
 }
 

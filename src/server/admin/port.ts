@@ -1,6 +1,6 @@
-// The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method, a
-// path and a handler. The port asks for no key; a route that needs one checks it itself. A thread of its own holds the
-// port.
+// The admin port, on plain node:http, for the machine itself and its orchestrator: a table of routes, each a method,
+// a path and a handler. The port requires no key; a route that needs one checks it. The port lives in a thread of its
+// own.
 
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
@@ -14,8 +14,8 @@ import type { AdminAnswer, AdminCall, FromThread, PortStart, ToThread } from './
 
 // How the admin port of a supervisor listens and closes.
 
-// Addresses on which the service cannot listen, as sentences. uWebSockets.js says only that it failed; node:net, which
-// tries the same address, says why.
+// Sentences for addresses on which the service cannot listen. uWebSockets.js reports only the failure; node:net,
+// which tries the same address, reports the reason.
 
 interface ListenAddress {
   readonly host: string;
@@ -29,7 +29,7 @@ const FLAGS = {
   'the admin port': ['--admin-port', '--admin-host'],
 } as const;
 
-/** Where Prometheus listens unless it is told otherwise, and the admin port too. */
+/** Default port of Prometheus, and of the admin port. */
 const PROMETHEUS_PORT = 9090;
 
 /** Reasons by the codes of errors, and whether another port or another host is the remedy. */
@@ -73,13 +73,13 @@ export function tryAddress({ host, port }: ListenAddress): Promise<number | Node
 
 export interface AdminListener {
   readonly port: number;
-  /** Open connections are closed, too. */
+  /** Closes the port and its open connections. */
   close(): Promise<void>;
 }
 
 /**
  * Rejects with a sentence if it cannot listen there.
- * @param names host names of the port, besides those that nobody else can have
+ * @param names public host names of the port
  */
 export async function openListener(
   host: string,
@@ -104,11 +104,11 @@ export async function openListener(
   };
 }
 
-// Starts the thread that holds the admin port (port-thread.ts), answers what it hands on, and starts it again should it
-// end.
+// Starts the thread that holds the admin port (port-thread.ts), answers the calls that it passes on, and restarts it
+// when it ends.
 
 const AGAIN_MS = 1000;
-/** The thread holds little. Its old generation has no limit: a thread that reaches one ends the process. */
+/** The thread needs little memory. Its old generation has no limit: a thread that reaches one ends the process. */
 const LIMITS = { maxYoungGenerationSizeMb: 8 };
 
 /**
@@ -137,7 +137,7 @@ async function openPortFront(
         if (message.kind === 'call') {
           const { id, call } = message;
           void answer(call).then(({ body, ...made }) => {
-            // Outside of the heap of the thread, and in one copy however many read it.
+            // Outside the heap of the thread, and in one copy for all readers.
             const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body.slice();
             thread.postMessage({ kind: 'answer', id, answer: { ...made, body: bytes } } satisfies ToThread, [
               bytes.buffer,
@@ -161,7 +161,7 @@ async function openPortFront(
     const listening = { thread, port: taken };
     thread.once('exit', () => lose(listening, 'has ended'));
     hung = () => lose(listening, 'hangs');
-    // The service alone decides how long the process runs.
+    // Only the service decides how long the process runs.
     thread.unref();
     return listening;
   };
@@ -214,7 +214,7 @@ export interface AdminRequest {
   readonly peerAddress: string;
   /** The values of a header, joined by commas; undefined if absent. */
   header(lowerCaseName: string): string | undefined;
-  /** The body; undefined if it has more bytes than the limit. Call it once. */
+  /** The body; undefined if it exceeds the limit. May be called once. */
   body(limitBytes: number): Promise<Buffer | undefined>;
 }
 
@@ -225,13 +225,13 @@ export interface AdminRoute {
   readonly path: string;
   handle(request: AdminRequest): AdminAnswer | Promise<AdminAnswer>;
   /**
-   * The page takes no parameter, key or query and is long: those who ask at the same time get one rendering, and
-   * renderings take a bounded part of the event loop's time.
+   * The page takes no parameter, key or query and is long: concurrent callers share one rendering, and renderings
+   * take a bounded share of the event loop's time.
    */
   readonly isShared?: boolean;
 }
 
-/** Pause between two renderings, as a multiple of the last one's time: they take a tenth of the event loop. */
+/** Pause between two renderings, as a multiple of the last one's time: renderings take a tenth of the event loop. */
 const REST_TIMES = 9;
 const MAX_REST_MS = 1000;
 
@@ -265,13 +265,13 @@ export function textAnswer(status: number, ...lines: readonly string[]): AdminAn
 const NOTHING_HERE =
   'there is nothing at this path: the admin port has /livez, /readyz, /metrics, /activity, /openapi.json and /admin/v1/keys; /v1 is on the port of the service';
 
-/** An error in the form of the service's. */
+/** An error in the form of the service's errors. */
 function errorAnswer(status: number, message: string): AdminAnswer {
   const body = faultBody(wordOf(status), codeOf(status), message, '');
   return { status, type: JSON_TYPE, body };
 }
 
-/** The answer of a route with the id of its request, where it is an error. */
+/** The answer of a route; an error gets the id of its request. */
 function withId(answer: AdminAnswer, call: AdminCall): AdminAnswer {
   if (answer.status < 400 || answer.type !== JSON_TYPE) return answer;
   const { status, message, ...more } = JSON.parse(String(answer.body)) as Record<string, unknown>;
@@ -280,9 +280,9 @@ function withId(answer: AdminAnswer, call: AdminCall): AdminAnswer {
 }
 
 /**
- * Answers the routes; the first whose path matches is taken. Rejects with a sentence if it cannot listen there.
- * @param failed called with what a handler throws, which is answered 500
- * @param names host names of the port
+ * Answers the routes; the first matching path is taken. Rejects with a sentence if it cannot listen there.
+ * @param failed called with errors of handlers, which are answered 500
+ * @param names public host names of the port
  * @param pulse of a Pulse: /livez and /readyz are answered by the thread of the port, whatever the event loop does
  */
 export async function openAdminPort(
@@ -337,7 +337,7 @@ export async function openAdminPort(
 }
 
 /**
- * The values of the pattern's `:name` segments if the path matches it; a segment with broken escapes matches nothing.
+ * The values of the pattern's `:name` segments if the path matches; a segment with broken escapes matches nothing.
  */
 function parametersOf(
   pattern: readonly string[],

@@ -1,5 +1,5 @@
-// The bodies of /v1 as JSON Schema (2020-12), by the names that the document gives them. Compiled at build time only:
-// the service checks requests by hand and writes answers as bytes, and tests hold both to these schemas.
+// The bodies of /v1 as JSON Schema (2020-12), by their names in the document. Compiled at build time only: the
+// service checks requests by hand and writes answers as bytes, and tests compare both with these schemas.
 
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
@@ -10,7 +10,7 @@ import { ofOperation, type ParameterName } from '../../hexcodes/wire/params/para
 /** A schema of bodies.ts, by its name. */
 const named = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
 
-/** A number of 64 bits: without a format generators take 32 bits, which give other codes. */
+/** A number of 64 bits: without a format, generators take 32 bits, which give other codes. */
 const double = (more: object = {}): TSchema => Type.Unsafe({ type: 'number', format: 'double', ...more });
 const int32 = (more: object = {}): TSchema => Type.Unsafe({ type: 'integer', format: 'int32', ...more });
 const int64 = (more: object = {}): TSchema => Type.Unsafe({ type: 'integer', format: 'int64', ...more });
@@ -21,9 +21,9 @@ const orNull = (schema: TSchema): TSchema => {
     ? Type.Union([schema, Type.Null()])
     : Type.Unsafe({ ...schema, type: [type, 'null'] });
 };
-/** Schema of an answer: all members are there, and further ones may come. */
+/** Schema of an answer: all members are present, and further ones may be added. */
 const answer = (members: TProperties): TObject => Type.Object(members);
-/** Enums, never constants or unions of them: generators ignore the one and make a class of each of the other. */
+/** Enums, never constants or unions of them: generators ignore constants and make a class of each union member. */
 const oneOf = (...values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: values });
 
 const lat = double({ minimum: -90, maximum: 90, description: 'Degrees north, WGS 84' });
@@ -35,7 +35,7 @@ const CODE = {
   description: 'A hexcode in its canonical spelling',
 };
 const code = named('Code');
-/** In place of references, beside which generators do not know null. */
+/** Inlined in place of a reference, beside which generators do not accept null. */
 const codeOrNull = orNull(Type.Unsafe(CODE));
 const adminCode = named('AdminCode');
 const adminCodeOrNull = orNull(
@@ -69,7 +69,7 @@ const GRID_BODIES: Readonly<Record<string, TSchema>> = {
 };
 
 const knownNumber = Type.Optional(orNull(double()));
-/** Pattern of the dates that the service reads, with the days that each month has. */
+/** Pattern of the dates that the service reads, with the number of days of each month. */
 const DATE =
   '\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))';
 const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?';
@@ -171,7 +171,7 @@ const itemFault = {
   details: Type.Optional(details),
 };
 
-/** The members of an encode answer that may have failed: null for what was not read or not understood. */
+/** The members of an encode answer that may have failed: null for members that were not understood. */
 const triedEncode = {
   hexcodes: codeOrNull,
   lat: anyNumber,

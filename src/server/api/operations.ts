@@ -1,4 +1,4 @@
-// The operations of /v1: what each reads, and what it may answer. docs/http.md says the same in sentences.
+// The operations of /v1: their parameters, bodies and possible answers. docs/http.md says the same in sentences.
 
 import { EXTRAS, forExtras } from '../../hexcodes/extras.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../hexcodes/wire/limits.js';
@@ -21,7 +21,7 @@ const query = (name: string, description: string, schema: object, example?: unkn
   ...(example === undefined ? {} : { example }),
 });
 const required = (parameter: Parameter): Parameter => ({ ...parameter, required: true });
-/** Generated clients send a default, which then contradicts what the body says. */
+/** Generated clients send a default, which then contradicts the body. */
 const withoutDefault = (parameter: Parameter): Parameter => {
   const { default: _, ...schema } = parameter.schema as { default?: unknown };
   return { ...parameter, schema };
@@ -145,11 +145,11 @@ export interface Operation {
   readonly body?: { readonly required: boolean; readonly types: Readonly<Record<string, string>> };
   /** The schema of 200, by its name; media types for answers that are not JSON. */
   readonly answers: readonly string[];
-  /** Besides those that every operation has. */
+  /** Error statuses besides those of every operation. */
   readonly errors: readonly number[];
   /** The schema of its errors. */
   readonly errorSchema?: string;
-  /** Clients may cache its answers: they have an entity tag, and 304 is one of them. */
+  /** Clients may cache its answers: they have an entity tag, and may be 304. */
   readonly isKept?: boolean;
 }
 

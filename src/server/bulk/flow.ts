@@ -1,6 +1,5 @@
-// One /bulk body under way: blocks come from the intake, are converted here or in the pool, and leave in order.
-//
-//   peer ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
+// One /bulk body under way: blocks come from the intake, are converted here or in the pool, and leave in order. peer
+// ─► BulkIntake ─► kernel or PooledBlocks ─► BulkResponse ─► peer
 
 import { convertInto } from '../../hexcodes/wire/bulk/convert-block.js';
 import type { Block } from '../../hexcodes/wire/bulk/splitters.js';
@@ -16,20 +15,20 @@ import { type Admission, BulkLimit } from './limit.js';
 import type { ParsedBulkRequest } from './request.js';
 import { type BulkContext, BulkResponse } from './response.js';
 
-// The length of an answer, where it is known before its first byte: then it has a Content-Length and no chunk headers.
-// The whole body must have been received, without an error in it.
+// Computes the length of an answer that is known before its first byte: then it has a Content-Length and no chunk
+// headers. The whole body must have been received, without an error in it.
 
-/** A body with more frames gets a chunked answer: to read their headers in one go would hold up other requests. */
+/** A body with more frames gets a chunked answer: reading all their headers at once would hold up other requests. */
 const MAX_SIZED_FRAMES = 4096;
 
-/** Before anything is converted: the headers of frames say how long their answers will be. */
+/** Before the conversion: the headers of frames determine the length of their answers. */
 function sizeFromFrameHeaders({ hasEnded, error, job, blocks }: BulkIntake): number | undefined {
   if (!hasEnded || error !== undefined || blocks.length === 0) return undefined;
   if (job?.input !== 'frames' || job.output !== 'frames') return undefined;
   return framesAnswerBytes(job, blocks, MAX_SIZED_FRAMES);
 }
 
-/** After everything is converted, into `answeredBytes`. An answer without a byte has no size: it is sent in chunks. */
+/** After the conversion, into `answeredBytes`. An answer without a byte has no size: it is sent in chunks. */
 function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): number | undefined {
   const { hasEnded, error, blocks, head } = intake;
   if (!hasEnded || error !== undefined || blocks.length > 0) return undefined;
@@ -38,8 +37,8 @@ function sizeFromAnswers(intake: BulkIntake, answeredBytes: number): number | un
 }
 
 /**
- * Bytes that the answer has at least, before anything of the body has come; 0 where its head does not tell. A row of
- * CSV that is answered as CSV comes back whole.
+ * Lower bound of the answer's size before any byte of the body; 0 where the head does not tell. A row of CSV that is
+ * answered as CSV comes back whole.
  * @param bodySizeBytes -1 for a body in chunks
  */
 export function minAnswerBytes(
@@ -52,8 +51,8 @@ export function minAnswerBytes(
 }
 
 /**
- * Bytes of one body's blocks that may be in the pool: enough for a block on each of a few cores, and little enough to
- * hold their answers for a slow reader. One block, a frame of 1.3 MB at most, is always allowed.
+ * Most bytes of one body's blocks in the pool: enough for a block on each of a few cores, and few enough to hold
+ * their answers for a slow reader. One block, a frame of 1.3 MB at most, is always allowed.
  */
 const MAX_POOLED_BYTES = 1024 * 1024;
 
@@ -85,7 +84,7 @@ class PooledBlocks {
     return this.#pending.length === 0;
   }
 
-  /** The body waits for the pool, not for its peer. */
+  /** Whether the body waits for the pool, not for its peer. */
   get isWorking(): boolean {
     return this.#isWaitingForPool || this.#pending.some(({ answer }) => answer === undefined);
   }
@@ -100,7 +99,7 @@ class PooledBlocks {
     return sizeBytes;
   }
 
-  /** Bytes of memory that the answers hold which wait to be taken. The pool bounds those of its blocks. */
+  /** Bytes of memory of answers that have not been taken. The pool bounds those of its blocks. */
   get heldBytes(): number {
     return this.#pending.reduce((sum, { answer }) => sum + (answer?.bytes.buffer.byteLength ?? 0), 0);
   }
@@ -122,8 +121,8 @@ class PooledBlocks {
   }
 
   /**
-   * Copies a block to the pool, which takes it now.
-   * @param settle called with what became of the rows, whether or not the body is still there
+   * Copies a block to the pool, which accepts it now.
+   * @param settle called with the outcome of the rows, even if the body is gone
    */
   convert(job: BulkJob, block: Uint8Array, settle: (converted: RowCounts) => void): void {
     const pending: PendingAnswer = { blockBytes: block.length, answer: undefined };
@@ -154,17 +153,16 @@ class PooledBlocks {
  */
 const TURN_BYTES = 512 * 1024;
 
-/** Bytes of one write, while they are in the second-level cache: each write costs a system call. */
+/** Bytes of one write, which fit the second-level cache: each write costs a system call. */
 const WRITE_BYTES = 512 * 1024;
 
 /**
- * Largest body that, arriving in one chunk, is answered in the callback that brings it. With its answer pending, uWS
- * would close the connection at the next pipelined request and lose the answers in its cork (transport/README U12,
- * U13).
+ * Largest body that is answered in the callback that brings it in one chunk. With a pending answer uWS would close
+ * the connection at the next pipelined request and lose the answers in its cork (transport/README U12, U13).
  */
 const MAX_IMMEDIATE_BYTES = 8 * 1024;
 
-/** Most bytes that zlib takes for one stream. */
+/** Most memory of zlib for one stream. */
 const GZIP_BYTES = 320 * 1024;
 
 /** The peer has neither sent nor read anything for too long. */
@@ -176,7 +174,7 @@ export class StalledPeerError extends AnsweredError {
   }
 }
 
-/** The key that the body came with would not let it in any more. */
+/** The key of the body is no longer accepted. */
 export class RevokedKeyError extends AnsweredError {
   override readonly name = 'RevokedKeyError';
 
@@ -186,8 +184,8 @@ export class RevokedKeyError extends AnsweredError {
 }
 
 /**
- * Every part holds a bounded number of bytes. One that is full stops those before it, and at last the reading of this
- * body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles whatever is thrown in this folder.
+ * Every part holds a bounded number of bytes. A full part stops the parts before it, and finally the reading of this
+ * body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles everything thrown in this folder.
  */
 export class BulkFlow {
   readonly #x: Exchange;
@@ -198,9 +196,9 @@ export class BulkFlow {
   readonly #response: BulkResponse;
   readonly #limit: BulkLimit;
   #isTurnDue = false;
-  /** When the body last waited for its key. */
+  /** Time when the body last waited for its key. */
   #waitedMs = 0;
-  /** The rest of a block whose first rows are answered, and which has too many slow ones: it goes to the pool. */
+  /** The rest of a block that has too many slow rows for this thread: it goes to the pool. */
   #slowBlock: Block | undefined;
 
   /** @param onOver called once when the exchange is over */
@@ -231,7 +229,7 @@ export class BulkFlow {
     };
   }
 
-  /** Called periodically: spools the answer of a peer that does not read, and ends one that does nothing at all. */
+  /** Called periodically: spools the answer of a peer that does not read, and ends that of a stalled peer. */
   sweep(nowMs: number): void {
     this.#x.guard(() => {
       const { isReceived, lastChunkMs } = this.#intake;
@@ -252,13 +250,13 @@ export class BulkFlow {
     });
   }
 
-  /** Ends the body: its key was changed. */
+  /** Ends the body, because its key was changed. */
   revoke(fault: KeyFault): void {
     this.#x.reject(new RevokedKeyError(fault));
   }
 
   /**
-   * Says how much memory this body holds.
+   * Reports the memory that this body holds.
    * @throws OverBudgetError
    */
   #hold(): void {
@@ -288,13 +286,13 @@ export class BulkFlow {
     });
   }
 
-  /** Sends the answers that have arrived, converts blocks, and stops the intake or lets it go on. */
+  /** Sends the answers that have arrived, converts blocks, and stops or resumes the intake. */
   #takeTurn(): void {
     const intake = this.#intake;
-    // As long as nothing is sent, the peer can still be told what is wrong.
+    // Before the first byte of the answer the peer can still be told what is wrong.
     if (intake.error !== undefined && !this.#response.hasBegun) throw intake.error;
     this.#sendPooled();
-    // With nothing else to do, answer the rows that do not fill a block yet: a slow body is answered as it comes.
+    // With nothing else to do, answer the rows of a partial block: a slow body is answered as it comes.
     if (intake.blocks.length === 0 && this.#pooled.isEmpty) intake.flush();
     if (this.#response.isSizeable && this.#pooled.isEmpty && !this.#limit.mayRefuse) {
       this.#response.setSize(sizeFromFrameHeaders(intake));
@@ -309,7 +307,7 @@ export class BulkFlow {
     }
     this.#hold();
     intake.setStopped(!intake.hasEnded && (intake.blocks.length > 0 || this.#response.isFull));
-    // Another turn for the blocks that are left, or to flush rows that do not fill a block.
+    // Another turn for the remaining blocks, or to flush rows of a partial block.
     if (convertedBytes > 0 && !this.#response.isFull) this.#scheduleTurn();
   }
 
@@ -339,7 +337,7 @@ export class BulkFlow {
           continue;
         }
         buffers.giveBack(intake.shift());
-        // Without chunk headers small writes are cheap. The last bytes are left to `end`, which marks them as such.
+        // Without chunk headers small writes are cheap. The last bytes are left to `end`, which marks the end.
         const isEnough = this.#response.isSized || sink.sizeBytes >= WRITE_BYTES;
         if (isEnough && !this.#isAllConverted) sink.flush();
       } else {
@@ -353,7 +351,8 @@ export class BulkFlow {
   }
 
   /**
-   * Converts in this thread what is admitted, as far as the allowance goes; returns where in the block the rest begins.
+   * Converts the admitted rows in this thread, as far as the allowance goes; returns the offset of the rest in the
+   * block.
    */
   #convertNow(admission: Admission, allowance: WorkAllowance): number {
     const { kernel, sink } = this.#context;

@@ -1,10 +1,10 @@
-// Decompresses /bulk bodies and compresses their answers. A stage is paused while its successor takes no more.
+// Decompresses /bulk bodies and compresses their answers. A stage is paused while its successor accepts no more.
 
 import { constants, createGunzip, createGzip } from 'node:zlib';
 import type { Exchange } from '../http/exchange.js';
 import { AnsweredError } from '../transport/limits.js';
 
-/** A body that decompresses to more than this ratio, once it is over the first MiB, is taken for an attack. */
+/** Highest ratio of a decompressed body over 1 MiB; beyond it the body counts as an attack. */
 const MAX_RATIO = 200;
 const FREE_BYTES = 1024 * 1024;
 
@@ -20,12 +20,12 @@ export class GzipBodyError extends AnsweredError {
 export interface StageEvents {
   data(bytes: Uint8Array): void;
   end(): void;
-  /** The stage takes bytes again after `write` returned false. */
+  /** Called when the stage accepts bytes again after `write` returned false. */
   drain(): void;
 }
 
 export interface Stage {
-  /** Takes bytes, which must not change until `taken` is called; false asks the caller to wait for `drain`. */
+  /** Accepts bytes, which must not change until `taken` is called; false asks the caller to wait for `drain`. */
   write(bytes: Uint8Array, taken?: () => void): boolean;
   end(): void;
   /** Stops the output. */

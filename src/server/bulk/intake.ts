@@ -10,7 +10,8 @@ import { FormReader } from './multipart.js';
 import type { ParsedBulkRequest } from './request.js';
 
 /**
- * Waiting bytes that stop the reading. Bytes that the system has received already still come (transport/README U28).
+ * Waiting bytes at which the reading stops. Bytes that the system has already received still come (transport/README
+ * U28).
  */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
@@ -37,7 +38,7 @@ export class BulkIntake {
   #isClosed = false;
   #lastChunkMs = performance.now();
 
-  /** @param onInput called when there is more to convert and when the body ends; the exchange handles what it throws */
+  /** @param onInput called when there is more to convert and when the body ends; the exchange handles its errors */
   constructor(
     x: Exchange,
     parsed: ParsedBulkRequest,
@@ -59,7 +60,7 @@ export class BulkIntake {
     else this.#readPlain();
   }
 
-  /** How blocks are converted; undefined until the body says it, which CSV does in its header row. */
+  /** The job of every block; undefined until the body determines it, for CSV by its header row. */
   get job(): BulkJob | undefined {
     return this.#reader?.job;
   }
@@ -74,7 +75,7 @@ export class BulkIntake {
     return this.#blocks;
   }
 
-  /** The last chunk is received; if it is gzip, it may not be decompressed yet. */
+  /** The last chunk has been received; if it is gzip, it may not be decompressed yet. */
   get isReceived(): boolean {
     return this.#isReceived;
   }
@@ -109,7 +110,7 @@ export class BulkIntake {
     return this.#lastChunkMs;
   }
 
-  /** Takes the first block, which the caller gives back to the buffers. */
+  /** Removes the first block, which the caller returns to the buffers. */
   shift(): Block {
     const block = this.#blocks.shift();
     if (block === undefined) throw new Error('no block waits');
@@ -118,18 +119,18 @@ export class BulkIntake {
     return block;
   }
 
-  /** Keeps of the first block what begins at `restAt`: its rows before that are answered. */
+  /** Keeps the part of the first block from `restAt` on: the rows before are answered. */
   keepRest(restAt: number): void {
     this.#blocks[0] = this.#blocks[0]!.subarray(restAt);
     this.#waitingBytes -= restAt;
   }
 
-  /** Makes a block of the rows that do not fill one yet. */
+  /** Makes a block of the rows of a partial block. */
   flush(): void {
     this.#add(this.#reader?.flush() ?? []);
   }
 
-  /** Stops the reading of the body, or lets it go on. */
+  /** Stops or resumes the reading of the body. */
   setStopped(isStopped: boolean): void {
     if (isStopped === this.#isStopped || this.#isClosed) return;
     this.#isStopped = isStopped;

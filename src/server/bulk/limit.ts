@@ -1,5 +1,6 @@
-// Limits of a key on one /bulk body: blocks whose rows the key has points for are converted as usual, of others as many
-// rows as there are points. Where a rate is reached the body waits; once the quota is used up every row is refused.
+// Limits of a key on one /bulk body: a block whose rows are covered by the key's points is converted as usual, of any
+// other block as many rows as there are points. At a rate limit the body waits; once the quota is used up every row
+// is rejected.
 import type { Block } from '../../hexcodes/wire/bulk/splitters.js';
 import { readFrameHeader } from '../../hexcodes/wire/frames/answer-frame.js';
 import type { BulkJob, ConvertedRows } from '../../hexcodes/wire/job.js';
@@ -8,26 +9,26 @@ import type { QuotaPeriod } from '../ledger/quota.js';
 import { type LimitRefusal, WAIT } from '../ledger/rates.js';
 
 const LINE_FEED = 10;
-/** Rows of a part of a block are converted in this thread, whatever work they are. */
+/** Rows of a partial block are converted in this thread, however expensive they are. */
 const MAX_ROWS_OF_PART = 1024;
-/** The service itself is at its limit for a moment. */
+/** Retry time while the service itself is at its limit. */
 const OTHERS_MS = 50;
-/** Longest rest before the limits are asked again: a timer of more than 24 days would end at once. */
+/** Longest wait before the limits are checked again: a timer of more than 24 days would fire at once. */
 const MAX_WAIT_MS = 60_000;
 
-/** How much may be converted now. */
+/** The amount that may be converted now. */
 export interface Admission {
   readonly job: BulkJob;
   /** The block, or its first frames. */
   readonly part: Block;
   /** Rows of the part that may be converted; undefined: all. */
   readonly rows: number | undefined;
-  /** Points that are taken for it, and of which day and month. */
+  /** Points reserved for it, and their day and month. */
   readonly reserved: number;
   readonly period: QuotaPeriod | undefined;
 }
 
-/** Points that were requested: all of them or, `isAll` false, at least one. */
+/** Requested points: all of them or, if `isAll` is false, at least one. */
 interface Asked {
   readonly points: number;
   readonly isAll: boolean;
@@ -35,15 +36,15 @@ interface Asked {
 
 export class BulkLimit {
   #isRefusing = false;
-  /** The quota does not cover a whole block any more. */
+  /** Whether the quota no longer covers a whole block. */
   #isScarce = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Points that were requested and have to be waited for, and the answer. */
+  /** Requested points that are not available yet, and the answer. */
   #asked: Asked | undefined;
   #outcome: number | LimitRefusal | undefined;
 
-  /** @param goOn called when a body that had to wait may go on */
+  /** @param goOn called when a waiting body may continue */
   constructor(
     private readonly entry: Entry | undefined,
     private readonly goOn: () => void,
@@ -54,13 +55,13 @@ export class BulkLimit {
     return this.#timer !== undefined || (this.#asked !== undefined && this.#outcome === undefined);
   }
 
-  /** The end of the body may be refused, so that the size of the answer is not known before. */
+  /** Whether rows may still be rejected, so that the size of the answer is not known in advance. */
   get mayRefuse(): boolean {
     return this.entry?.key.hasQuota === true;
   }
 
   /**
-   * Takes the points of a block, or of a part of it; undefined: it has to wait. Each admission is settled.
+   * Reserves the points of a block, or of a part of it; undefined: it must wait. Each admission is settled.
    * @param mayBePart rows may be converted in this thread: none of the body are in the pool
    */
   admit(job: BulkJob, block: Block, mayBePart: boolean): Admission | undefined {
@@ -77,7 +78,7 @@ export class BulkLimit {
         return { job, part: block, rows: undefined, reserved: taken, period: entry.period };
       if (taken === WAIT) return undefined;
       if (taken.kind !== 'quota') return this.#wait(taken.waitMs);
-      // Not the whole block: as many of its rows as are left.
+      // Reserves for as many rows of the block as the quota covers.
       this.#isScarce = true;
     }
     if (job.input === 'frames') return this.#admitFrame(entry, job, block);
@@ -127,7 +128,7 @@ export class BulkLimit {
     return taken.kind === 'quota' ? this.#refuse(job, block) : this.#wait(taken.waitMs);
   }
 
-  /** Takes points now, or asks for them: then `goOn` is called when they have come or are refused. */
+  /** Reserves points now or requests them; then `goOn` is called when they are granted or refused. */
   #take(entry: Entry, asked: Asked): number | LimitRefusal | typeof WAIT {
     const { points, isAll } = asked;
     if (this.#asked?.points === points && this.#asked.isAll === isAll && this.#outcome !== undefined) {
@@ -151,7 +152,7 @@ export class BulkLimit {
     return WAIT;
   }
 
-  /** Gives back what was requested and is not needed any more. */
+  /** Returns requested points that are no longer needed. */
   #giveBack(): void {
     if (typeof this.#outcome === 'number') this.entry?.done(0, 0, this.#outcome);
     if (this.#outcome !== undefined) this.#asked = undefined;
@@ -178,7 +179,7 @@ function refusing(job: BulkJob, block: Block): Admission {
   return { job: refused, part: block, rows: undefined, reserved: 0, period: undefined };
 }
 
-/** Rows of a block at most: exactly those of frames, and lines of text. */
+/** Upper bound of the rows of a block: exact for frames, and the number of lines for text. */
 function maxRows(job: BulkJob, block: Block): number {
   let rows = 0;
   if (job.input === 'frames') {

@@ -1,9 +1,12 @@
-// The one file inside a body of multipart/form-data (RFC 7578), as browsers and `curl -F` send it, cut out while the
-// body comes: nothing but the bytes that may begin a boundary is kept.
+// Extracts the one file in a body of multipart/form-data (RFC 7578), as browsers and `curl -F` send it, while the
+// body comes: only bytes that may begin a boundary are buffered.
 
 import { AnsweredError } from '../transport/limits.js';
 
-/** Most bytes before the first boundary and after the last, of a part's head, and of the rest of a boundary's line. */
+/**
+ * Limit of the bytes before the first boundary and after the last, of a part's head, and of the rest of a boundary's
+ * line.
+ */
 const MAX_SKIPPED_BYTES = 16 * 1024;
 const MAX_HEAD_BYTES = 4096;
 const MAX_LINE_BYTES = 256;
@@ -17,7 +20,7 @@ export class FormBodyError extends AnsweredError {
   }
 }
 
-/** The head of a part; '' for what it does not say. */
+/** The head of a part; '' for missing values. */
 export interface PartHead {
   readonly name: string;
   readonly fileName: string;
@@ -54,11 +57,11 @@ export class FormReader {
   readonly #onPart: (head: PartHead) => void;
   #state = State.Preamble;
   #parts = 0;
-  /** Bytes of the body that have come and are not decided yet; at first the line end that no body has to begin with. */
+  /** Undecided bytes of the body; at first the line end that a body need not begin with. */
   #kept: Buffer = Buffer.from('\r\n');
   #skippedBytes = 0;
 
-  /** @param onPart called with the head of the file, before its first byte; what it throws, `push` throws */
+  /** @param onPart called with the head of the file, before its first byte; `push` rethrows its errors */
   constructor(boundary: string, onPart: (head: PartHead) => void) {
     this.#boundary = boundary;
     this.#mark = Buffer.from(`\r\n--${boundary}`);
@@ -71,7 +74,7 @@ export class FormReader {
   }
 
   /**
-   * Takes a chunk, whose memory may be used again when `take` has returned.
+   * Accepts a chunk, whose memory may be reused when `take` has returned.
    * @param take called with bytes of the file, valid during the call
    * @throws FormBodyError
    */
@@ -83,7 +86,7 @@ export class FormReader {
       if (left === undefined) break;
       rest = left;
     }
-    // A copy, because the chunk is not ours.
+    // A copy, because the chunk belongs to the caller.
     this.#kept = this.#undecided.length === 0 ? NO_BYTES : Buffer.from(this.#undecided);
     this.#undecided = NO_BYTES;
   }
@@ -102,7 +105,7 @@ export class FormReader {
   /** Bytes that a step cannot decide before more come. */
   #undecided: Buffer = NO_BYTES;
 
-  /** Reads on in one state; returns the bytes after it, undefined where more have to come. */
+  /** Reads further in one state; returns the bytes after it, undefined where more are needed. */
   #step(bytes: Buffer, take: (bytes: Uint8Array) => void): Buffer | undefined {
     switch (this.#state) {
       case State.Preamble:
@@ -186,7 +189,7 @@ function beginningAtEnd(bytes: Buffer, mark: Buffer): number {
   return 0;
 }
 
-/** @throws FormBodyError for a part that is written in another way than as it is */
+/** @throws FormBodyError for a part with an encoding of its own */
 function headOf(text: string): PartHead {
   let [name, fileName, contentType] = ['', '', ''];
   for (const line of text.split('\r\n')) {

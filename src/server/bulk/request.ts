@@ -30,7 +30,7 @@ const BODY_TYPES: Readonly<Record<string, BodyType>> = {
 };
 const TYPES = Object.keys(BODY_TYPES);
 const KNOWN_TYPES = TYPES.join(', ');
-/** Types that programs give to files whose format they do not know. */
+/** Types that programs give to files of unknown format. */
 const VAGUE_TYPES = ['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'];
 const TABLE_PARAMETERS = ['prefix', 'delimiter'] as const;
 const PARAMETERS = {
@@ -41,7 +41,7 @@ const ALL_PARAMETERS = [...PARAMETERS.encode, 'column'] as const;
 /** Characters that need no quoting in any format. */
 const PREFIX = /^[A-Za-z0-9_.-]{0,64}$/;
 
-/** The conversion that a request asks for, and how its answer is called. */
+/** The conversion that a request asks for, and the type of its answer. */
 export interface Conversion {
   readonly request: BulkRequest;
   /** The Content-Type of the answer. */
@@ -63,7 +63,7 @@ export interface ParsedBulkRequest {
   readonly extras: number;
   readonly gzipIn: boolean;
   readonly gzipOut: boolean;
-  /** The answer begins when the whole body has come. */
+  /** Whether the answer begins only after the whole body. */
   readonly isHeld: boolean;
 }
 
@@ -122,7 +122,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
   return { ...parsed, conversion: undefined, form: { boundary, open } };
 }
 
-/** @param type of the body; undefined while it is not known, and then the answer is what can be refused already */
+/** @param type of the body; undefined while it is unknown, and then only faults that do not depend on it are found */
 function readConversion(
   operation: Operation,
   { accept, answer, rawQuery }: BulkHeaders,
@@ -198,7 +198,7 @@ function readConversion(
   return { request, answerType: output.format === 'csv' ? `${outputType}; charset=utf-8` : outputType };
 }
 
-/** @throws FormBodyError for a part whose type and name say no known format */
+/** @throws FormBodyError for a part whose type and name are of no known format */
 function typeOfFile({ name, fileName, contentType }: PartHead): string {
   const type = utf8TypeOf(contentType);
   if (type !== undefined && TYPES.includes(type)) return type;
@@ -216,7 +216,7 @@ function typeOfFile({ name, fileName, contentType }: PartHead): string {
   );
 }
 
-/** Types of the answer to a body. Rows of CSV pass as they are, so CSV and TSV are not made of each other. */
+/** Types of the answer to a body. Rows of CSV pass unchanged, so CSV and TSV are not converted to each other. */
 function answerTypesOf(type: string): readonly string[] {
   const isTable = BODY_TYPES[type]?.format === 'csv';
   return [
@@ -225,7 +225,7 @@ function answerTypesOf(type: string): readonly string[] {
   ];
 }
 
-/** The accepted type of the highest quality; of equal ones, and without an Accept header, that of the body. */
+/** The accepted type of the highest quality; of equal ones, and without an Accept header, the type of the body. */
 function answerTypeOf(accept: string, type: string): string | undefined {
   const accepted = acceptedTypes(accept);
   // Generated clients accept `application/json` alone, as that is the type of every error.

@@ -1,6 +1,6 @@
 // The HTTP answer to one /bulk body, in one of three shapes: in one piece, of known length, or chunked. Its head is
-// sent with its first byte: until then the body can still be refused. Its bytes go to the socket while the peer reads,
-// through a spool once it has read nothing for a while although it still sends.
+// sent with its first byte: until then the body can still be rejected. Its bytes go to the socket while the peer
+// reads, and through a spool once the peer sends without reading for a while.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import type { BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
@@ -22,15 +22,15 @@ export interface BulkTimes {
 
 export const BULK_TIMES: BulkTimes = { spoolAfterMs: 2000, noProgressMs: 60_000 };
 
-/** More bytes than these waiting for the disk stop the flow. */
+/** Bytes waiting for the disk at which the flow stops. */
 const MAX_SPOOL_WAITING_BYTES = 4 * 1024 * 1024;
-/** A held answer of at most this many bytes stays in memory: a file costs more than the conversion of so few rows. */
+/** Largest held answer that stays in memory: a file costs more than the conversion of so small a number of rows. */
 const MAX_KEPT_BYTES = 512 * 1024;
 
 export interface OutletParts {
   readonly spools: Spools;
   readonly times: BulkTimes;
-  /** Starts the answer. `sizeBytes`: its length, where it was held and is complete. */
+  /** Starts the answer. `sizeBytes`: its length, if it was held and is complete. */
   readonly start: (sizeBytes: number | undefined) => StreamedAnswer;
   /** The answer waits for `begin` or `end`. */
   readonly isHeld: boolean;
@@ -43,12 +43,9 @@ interface KeptPiece {
 }
 
 /**
- * Where the bytes of an answer go. `isFull` and `onDrain` stop the flow and let it go on.
- *
- *
- *   write ──► StreamedAnswer ──► peer             until the peer stops reading
- *        └──► Spool ──► StreamedAnswer ──► peer   from then on, until the spool is empty; readers add nothing
- *        └──► memory, Spool                       held: until `begin` or `end`
+ * The destination of an answer's bytes. `isFull` and `onDrain` stop and resume the flow. write ──► StreamedAnswer ──►
+ * peer until the peer stops reading └──► Spool ──► StreamedAnswer ──► peer from then on, until the spool is empty;
+ * readers add nothing └──► memory, Spool held: until `begin` or `end`
  */
 class BulkOutlet {
   readonly #x: Exchange;
@@ -59,7 +56,7 @@ class BulkOutlet {
   #kept: KeptPiece[] = [];
   #keptBytes = 0;
   #spool: Spool | undefined;
-  /** Bytes go to the spool, and from there to the socket. */
+  /** Whether bytes go through the spool to the socket. */
   #isSpooling = false;
   #isAnswerFull = false;
   #isEnding = false;
@@ -72,7 +69,9 @@ class BulkOutlet {
     if (!parts.isHeld) this.#start(undefined);
   }
 
-  /** While it spools: also as long as the peer takes anything. Its body waits then, as that of any peer that reads. */
+  /**
+   * While spooling also true as long as the peer reads anything. Its body waits then, like that of any reading peer.
+   */
   get isFull(): boolean {
     const isDiskLate = this.#spool !== undefined && this.#spool.waitingBytes > MAX_SPOOL_WAITING_BYTES;
     if (this.#answer === undefined) return isDiskLate;
@@ -91,7 +90,7 @@ class BulkOutlet {
   }
 
   /**
-   * Takes bytes, which must not change until `sent` is called.
+   * Accepts bytes, which must not change until `sent` is called.
    * @throws SpoolFullError
    */
   write(bytes: Uint8Array, sent?: () => void): void {
@@ -101,7 +100,7 @@ class BulkOutlet {
     else if (!this.#answer.write(bytes, sent)) this.#isAnswerFull = true;
   }
 
-  /** Sends at once what the socket takes (see StreamedAnswer); returns how many bytes that were. */
+  /** Sends as much as the socket accepts now (see StreamedAnswer); returns the number of bytes. */
   writeNow(bytes: Uint8Array, isLast: boolean): number {
     if (this.#answer === undefined || this.#isSpooling || this.#isClosed) return 0;
     return this.#answer.writeNow(bytes, isLast);
@@ -121,7 +120,7 @@ class BulkOutlet {
 
   /**
    * Called periodically: spools if the peer does not read.
-   * @param mayBegin the peer still sends
+   * @param mayBegin whether the peer still sends
    * @returns whether it begins to spool
    */
   sweep(nowMs: number, mayBegin: boolean): boolean {
@@ -140,7 +139,7 @@ class BulkOutlet {
   end(): void {
     this.#isEnding = true;
     if (this.#answer === undefined && this.#spool !== undefined) {
-      // A disk that does not take the last bytes must be known before the answer begins.
+      // A failure of the disk must be known before the answer begins.
       this.#x.after(this.#spool.written, () => this.#endNow());
     } else {
       this.#endNow();
@@ -198,7 +197,7 @@ class BulkOutlet {
     });
   }
 
-  /** The peer has taken nothing for a while. */
+  /** Whether the peer has read nothing for a while. */
   #isStuck(nowMs: number): boolean {
     return nowMs - this.progressMs >= this.#parts.times.spoolAfterMs;
   }
@@ -211,7 +210,7 @@ class BulkOutlet {
 
   async #unspool(spool: Spool, answer: StreamedAnswer): Promise<void> {
     while (!this.#isClosed) {
-      // At the end not only once the answer drains: it needs bytes in its queue to probe with (ChunkedAnswer).
+      // The end is not left until the answer drains: probing needs bytes in its queue (ChunkedAnswer).
       if (spool.unreadBytes === 0 && (this.#isEnding || !this.#isAnswerFull)) {
         break;
       } else if (this.#isAnswerFull) {
@@ -244,7 +243,7 @@ class BulkOutlet {
 export interface BulkContext {
   readonly kernel: Kernel;
   readonly pool: Pool;
-  /** Holds the answers of blocks that this thread converts; empty between two turns of the event loop. */
+  /** Sink for blocks that this thread converts; empty between two turns of the event loop. */
   readonly sink: KernelSink;
   /** Buffers for the blocks of all bodies. */
   readonly buffers: BlockBuffers;
@@ -256,9 +255,9 @@ export interface BulkContext {
 const VARY = '\r\nVary: Accept, Accept-Encoding';
 
 export interface ResponseEvents {
-  /** The bytes before the first row, asked for when the answer begins. */
+  /** The bytes before the first row, requested when the answer begins. */
   head(): Uint8Array;
-  /** The answer takes bytes again after `isFull`. */
+  /** The answer accepts bytes again after `isFull`. */
   drain(): void;
 }
 
@@ -286,7 +285,7 @@ export class BulkResponse {
     return this.#isGzipFull || this.#outlet?.isFull === true;
   }
 
-  /** Something of the answer has left this class. */
+  /** Whether any of the answer has left this class. */
   get hasBegun(): boolean {
     return this.#outlet !== undefined;
   }
@@ -296,7 +295,7 @@ export class BulkResponse {
     return this.#sizeBytes !== undefined;
   }
 
-  /** The size would still be of use: nothing is written yet, and nothing will be compressed or held. */
+  /** Whether a size could still be used: nothing is written yet, and nothing will be compressed or held. */
   get isSizeable(): boolean {
     const { gzipOut, isHeld } = this.#request;
     const hasBegun = this.isSized || this.#outlet !== undefined || this.#pieces !== undefined;
@@ -313,7 +312,7 @@ export class BulkResponse {
     return this.#outlet?.progressMs ?? 0;
   }
 
-  /** Makes it an answer in one piece, sent by `end`. */
+  /** Collects the answer in one piece, sent by `end`. */
   collect(): void {
     this.#pieces = [];
   }
@@ -327,7 +326,7 @@ export class BulkResponse {
     outlet.begin();
   }
 
-  /** Makes it an answer of known length, if the length is known. */
+  /** Gives the answer a known length, if the length is known. */
   setSize(sizeBytes: number | undefined): void {
     this.#sizeBytes = sizeBytes;
   }
@@ -345,7 +344,7 @@ export class BulkResponse {
     else if (!this.#gzip.write(bytes, taken)) this.#isGzipFull = true;
   }
 
-  /** Takes bytes that are valid during this call only; `isLast`: the answer ends with them. */
+  /** Accepts bytes that are valid during this call only; `isLast`: the answer ends with them. */
   writeNow(bytes: Uint8Array, isLast: boolean): void {
     if (bytes.length === 0) return;
     let sentBytes = 0;
@@ -392,7 +391,7 @@ export class BulkResponse {
     return conversion.answerType;
   }
 
-  /** Starts the answer, unless it is: its head and what comes before the first row. */
+  /** Starts the answer if needed: its head and the bytes before the first row. */
   #begin(): BulkOutlet {
     if (this.#outlet !== undefined) return this.#outlet;
     const { spools, times } = this.#context;
@@ -418,8 +417,8 @@ export class BulkResponse {
     const { gzipIn, gzipOut, isHeld } = this.#request;
     const type = this.#answerType;
     const lines = (gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY) + this.#x.notes.hint;
-    // Only of a body of known length, whose rows do not come from a disk, the end is known before its last rows are
-    // answered.
+    // The end is known before the last rows are answered only for a body of known length whose rows do not come from
+    // a disk.
     const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.head.bodySizeBytes < 0;
     const answer =
       sizeBytes === 0

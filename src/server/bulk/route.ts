@@ -46,7 +46,7 @@ interface BulkDeps {
 export class Bulk {
   readonly #flows = new Set<BulkFlow>();
   readonly #context: BulkContext;
-  /** The context with the boundary data before a change of borders. */
+  /** The context of the boundary data before a change of borders. */
   readonly #previous: BulkContext | undefined;
   readonly #timer: NodeJS.Timeout;
   #trimmedMs = performance.now();
@@ -94,7 +94,7 @@ export class Bulk {
     }));
   }
 
-  /** Bodies under way, and what of their answers waits on disk. */
+  /** Bodies under way, and the bytes of their answers that wait on disk. */
   get figures(): { underWay: number; spooledBytes: number } {
     return { underWay: this.#flows.size, spooledBytes: this.#context.spools.totalBytes };
   }

@@ -16,14 +16,14 @@ export class SpoolFullError extends AnsweredError {
 
   constructor(
     message: string,
-    /** 'request': the answer is too large for any time; 'total': other answers take up the space now. */
+    /** 'request': the answer is too large at any time; 'total': other answers use the space now. */
     readonly limit: 'request' | 'total',
   ) {
     super(message, limit === 'request' ? { status: 413, close: true, logged: NOT_KEPT } : UNAVAILABLE);
   }
 }
 
-/** The disk does not take the answer, or does not give it back. `cause` is its error. */
+/** The disk cannot write or read the answer. `cause` is its error. */
 export class SpoolDiskError extends AnsweredError {
   override readonly name = 'SpoolDiskError';
 
@@ -42,7 +42,7 @@ export interface SpoolLimits {
   readonly files: number;
 }
 
-/** A sentence for a client whose answer passes the limit of a request. */
+/** The sentence for an answer over the limit of a request. */
 export function tooLargeToHold({ requestBytes }: SpoolLimits): string {
   return `the answer has more than the ${requestBytes} bytes that are kept for a request until its reader takes them (HEXCODES_SPOOL_REQUEST_BYTES): send the body in parts`;
 }
@@ -55,7 +55,7 @@ interface Held {
   files: number;
 }
 
-/** All spools of a server, and the disk space and files that they take together, of which each key has its share. */
+/** All spools of a server, and the disk space and files that they use together, shared fairly between keys. */
 export class Spools {
   readonly #folder: string;
   readonly limits: SpoolLimits;
@@ -100,7 +100,7 @@ export class Spools {
     this.#take(key, 'bytes', moreBytes, `${what}, the most that may (HEXCODES_SPOOL_BYTES)`);
   }
 
-  /** @param full the message where not even a key that holds nothing may take it */
+  /** @param full the message if not even a key that holds nothing may have it */
   #take(key: Held, of: 'bytes' | 'files', more: number, full: string): void {
     const most = of === 'bytes' ? this.limits.totalBytes : this.limits.files;
     if (!mayTake(key[of], this.#all[of], more, most)) {
@@ -117,9 +117,9 @@ export class Spool {
   readonly #claim: (ownBytes: number, moreBytes: number) => void;
   readonly #release: (ownBytes: number) => void;
   readonly #file: Promise<FileHandle>;
-  /** The last write so far. Writes run one after the other; after one that fails all others fail, too. */
+  /** The last write. Writes run one after another; after a failed write all others fail, too. */
   #written: Promise<unknown>;
-  /** Bytes appended so far; of these on disk; of these read. */
+  /** Bytes appended, bytes on disk and bytes read so far. */
   #sizeBytes = 0;
   #writtenBytes = 0;
   #readBytes = 0;
@@ -200,7 +200,7 @@ export class Spool {
   }
 }
 
-/** The folder is made again where somebody has removed it. */
+/** Creates the folder again if somebody has removed it. */
 async function openUnnamed(path: string): Promise<FileHandle> {
   await onDisk(mkdir(dirname(path), { recursive: true, mode: 0o700 }));
   const file = await onDisk(open(path, 'wx+', 0o600));

@@ -39,7 +39,7 @@ export const REQUEST_CODES = ['parameter_missing', 'parameter_invalid', 'request
 /** Codes of items that failed, and of 404, beside `not_found`. */
 export const ITEM_CODES = ['hexcode_invalid', 'outside_coverage'] as const;
 
-/** Finer than the status word: what a program may tell apart (docs/http.md, Errors). */
+/** Error codes, finer than the status word (docs/http.md, Errors). */
 export type ErrorCode =
   | (typeof REQUEST_CODES)[number]
   | (typeof ITEM_CODES)[number]
@@ -83,7 +83,7 @@ export function codeOf(httpStatus: number, faults?: readonly ParameterFault[]): 
   return first.message.startsWith('is required') ? 'parameter_missing' : 'parameter_invalid';
 }
 
-/** The member `error` of every error body but those of the contract's two endpoints, which keep theirs. */
+/** The member `error` of every error body except those of the contract's two endpoints, which keep their form. */
 export interface ErrorObject {
   readonly code: ErrorCode;
   readonly message: string;
@@ -104,7 +104,7 @@ export function errorBody(
   return `{"status":"${word}","message":${JSON.stringify(message)},"request_id":"${requestId}"${details}${object}}\n`;
 }
 
-/** The error body of encode: first the fields of a result, null where the request does not tell them. */
+/** The error body of encode: first the fields of a result, null where the request does not have them. */
 export function encodeErrorBody(
   word: StatusWord,
   message: string,

@@ -1,5 +1,5 @@
-// A request as the service knows it: the transport's exchange, with what keys, limits and the log note of it, and the
-// address of its client.
+// A request of the service: the transport's exchange, with the notes of keys, limits and the log, and the address of
+// its client.
 import { canonicalAddress, Networks } from '../../config/networks.js';
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import type { Entry } from '../ledger/ledger.js';
@@ -9,36 +9,36 @@ import type { Exchange as TransportExchange } from '../transport/exchange.js';
 const NO_POSITION = {};
 
 export class RequestNotes {
-  /** In the ledger of its key; undefined before that is known, and where nothing is counted. */
+  /** Entry in the ledger of the key; undefined before the key is known, and where nothing is counted. */
   entry: Entry | undefined = undefined;
-  /** Lines of the answer's head that help its caller, as `\r\nHexcodes-Hint: …`. */
+  /** Header lines that help the client, as `\r\nHexcodes-Hint: …`. */
   hint = '';
   /** The operation of the request in usage: an index in OPERATIONS. */
   operation = 0;
   /** "\r\nHexcodes-Data: …" where the answer names its boundary data. */
   dataLine = '';
-  /** Fields with the position or code of a single call; {} unless the log is to have them. */
+  /** Log fields with the position or code of a single call; {} unless they are to be logged. */
   position: Readonly<Record<string, string | number>> = NO_POSITION;
 }
 
 export type Exchange = TransportExchange<RequestNotes>;
 export type Adapter = transport.Adapter<RequestNotes>;
 
-// The address of the client: that of the peer, or behind trusted proxies the one that they report in X-Forwarded-For.
-// Each proxy adds at the right the address it was called from, so the list is read from there, as far as the proxies
-// are trusted: text of the client itself is to the left of that, and is not believed.
+// The address of the client: the peer's, or behind trusted proxies the one that they report in X-Forwarded-For. Each
+// proxy appends the address of its caller, so the list is read from the right, as far as the proxies are trusted;
+// anything the client wrote itself is to the left and is not believed.
 
-/** Most hops of a list that are read. */
+/** Most entries of the list that are read. */
 const MAX_HOPS = 32;
 
 /**
  * @param peer in canonical form (networks.ts); '' if it is not known
  * @param forwardedFor all X-Forwarded-For headers, joined by commas; '' if there is none
  * @param trusted the proxies; undefined: none
- * @param isCertain '' where an entry is not an address, as of a proxy that hides its clients: a key that is bound to
- *   the network of the proxies must not admit every client that comes through them
+ * @param isCertain returns '' where an entry is not an address, as of a proxy that hides its clients: a key that is
+ * bound to the network of the proxies must not admit every client that comes through them
  * @returns the first address from the right that is not a trusted proxy, in canonical form; where an entry is not an
- *   address, the proxy that has added it, and where all are proxies, the first of the list
+ * address, the proxy that has added it; where all are proxies, the first of the list
  */
 export function clientAddress(
   peer: string,
@@ -65,7 +65,7 @@ function withoutPort(text: string): string {
   return dotted === null ? text : (dotted[1] as string);
 }
 
-/** The canonical text of an address as a socket shows it, in four or sixteen bytes; '' for any other number. */
+/** The canonical text of a socket's address in four or sixteen bytes; '' for any other length. */
 export function addressText(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) return '';
@@ -97,7 +97,7 @@ export class ClientAddresses {
     return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted);
   }
 
-  /** The address of the client; '' where a trusted proxy does not say it. */
+  /** The address of the client; '' where a trusted proxy does not report it. */
   certain(request: AddressedRequest): string {
     return clientAddress(addressText(request.peerAddress), request.head.forwardedFor, this.#trusted, true);
   }
@@ -106,7 +106,7 @@ export class ClientAddresses {
 // One position to a code by the kernel of this thread.
 
 /**
- * Converts and counts a position that is admitted; its code is then the kernel's `textAt(0)`.
+ * Converts and counts an admitted position; its code is then the kernel's `textAt(0)`.
  * @param logsPositions whether the log has the position
  * @returns false where no province is
  */

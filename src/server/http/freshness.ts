@@ -1,5 +1,5 @@
-// Answers that clients may keep: their entity tags, how long they hold, and 304 for who has the answer already
-// (docs/http.md, Answers that may be kept).
+// Cacheable answers: their entity tags, their lifetime, and 304 for a client that has the answer (docs/http.md,
+// Answers that may be kept).
 
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -11,12 +11,12 @@ import { mayHoldKey } from '../../hexcodes/wire/params/query.js';
 import type { Exchange } from './exchange.js';
 import { encodingFor } from './negotiation.js';
 
-/** Time that an answer may be used before the service is asked again. */
+/** Lifetime in seconds of a cached answer. */
 const KEPT_SECONDS = 3600;
 
 /** The `Cache-Control` of an answer to a request whose key came in a header. */
 export const KEPT = `private, max-age=${KEPT_SECONDS}`;
-/** The `Cache-Control` of an answer that is requested again each time. */
+/** The `Cache-Control` of an answer that must be revalidated each time. */
 export const ASKED_AGAIN = 'private, no-cache';
 
 const DIGITS = 16;
@@ -32,10 +32,10 @@ export function entityTag(...parts: readonly (string | Uint8Array)[]): string {
 type SendBody = (body: string | Uint8Array) => void;
 
 /**
- * Answers 304 where the request has the answer with this tag. To be called in the handler, as it reads a header.
- * @returns sends the answer otherwise; undefined: it is sent
+ * Answers 304 where the client has the answer with this tag. To be called in the handler, because it reads a header.
  * @param headerLines "\r\nName: value" of every further header, `ETag` and `Cache-Control` included; a 304 has them,
- *   too
+ * too
+ * @returns a function that sends the answer; undefined after a 304
  */
 function unlessKnown(x: Exchange, tag: string, type: string, headerLines: string): SendBody | undefined {
   const isKnown = tagsOf(x.head.headerValues('if-none-match')).some(
@@ -110,7 +110,7 @@ export function sendCompressed(x: Exchange, text: CompressedText): void {
 export interface BoundaryData {
   readonly meta: IndexMeta;
   readonly sha256: string;
-  /** The entity tag of every answer that depends on nothing but this version and its data. */
+  /** The entity tag of every answer that depends only on this version and its data. */
   readonly tag: string;
   /** The provinces before July 2025 by unit of the index; null where it lacks them. */
   readonly formerProvinces: readonly string[] | null;

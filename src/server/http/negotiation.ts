@@ -1,5 +1,5 @@
-// The headers by which a request describes its body and chooses among answers: media types, codings, and the version
-// of the boundary data.
+// The headers by which a request describes its body and selects an answer: media types, codings, and the version of
+// the boundary data.
 import { JSON_TYPE } from './answers.js';
 import type { Exchange } from './exchange.js';
 import { fail, type Route } from './router.js';
@@ -29,8 +29,8 @@ export function preferences(header: string): Preference[] {
 const ANYTHING: Preference = { name: '*/*', quality: 1 };
 
 /**
- * The media ranges of an Accept header. `*`, which old clients of Java send, is any type; entries that are not a range
- * are left out, and a header without a range accepts anything, as one that is absent (RFC 9110, 12.5.1).
+ * The media ranges of an Accept header. `*`, which old Java clients send, is any type; entries that are not a range
+ * are ignored, and a header without a range accepts anything, like an absent one (RFC 9110, 12.5.1).
  */
 export function acceptedTypes(accept: string): Preference[] {
   const ranges = preferences(accept)
@@ -50,8 +50,8 @@ export function qualityOf(type: string, accepted: readonly Preference[]): number
 }
 
 /**
- * Whether Accept names the type of errors and says nothing of this one. Generated clients send it to operations whose
- * answers are not JSON, so it refuses nothing.
+ * Whether Accept names the type of errors and not this one. Generated clients send it to operations whose answers are
+ * not JSON, so it rejects nothing.
  */
 export function wantsErrorsOnly(accepted: readonly Preference[], type: string): boolean {
   return accepted.every(({ name }) => name === JSON_TYPE) && type !== JSON_TYPE;
@@ -74,14 +74,14 @@ export function utf8TypeOf(contentType: string): string | undefined {
   return isUtf8 ? type.trim() : undefined;
 }
 
-/** Whether a Content-Type says JSON in UTF-8, by any of its names; one that is absent does. */
+/** Whether a Content-Type is JSON in UTF-8, by any of its names; an absent one is. */
 export function isJson(contentType: string): boolean {
   if (contentType === '' || contentType === JSON_TYPE) return true;
   const type = utf8TypeOf(contentType);
   return type === JSON_TYPE || type === 'text/json' || /^application\/[\w.-]+\+json$/.test(type ?? '');
 }
 
-/** Whether an Accept-Encoding lets a coding in (RFC 9110, 12.5.3). */
+/** Whether an Accept-Encoding allows a coding (RFC 9110, 12.5.3). */
 export function acceptsCoding(accepted: string, coding: string): boolean {
   const entries = preferences(accepted);
   const entry = [coding, '*']
@@ -96,13 +96,13 @@ export function encodingFor(accepted: string): 'br' | 'gzip' | 'plain' {
 }
 
 // Two versions of the boundary data side by side, for the time after a change of borders: a request whose header
-// Hexcodes-Data names one is answered by it, and answers name the one that was used. A version is the SHA-256 of its
-// index, as /v1/meta shows it, or 8 digits of its beginning and more.
+// Hexcodes-Data names one is answered by it, and answers name the version used. A version is the SHA-256 of its
+// index, as /v1/meta shows it, or at least its first 8 digits.
 
 /** Digits by which answers name a version. */
 const SHOWN_DIGITS = 12;
 const DATA_VERSION = /^[0-9a-f]{8,64}$/;
-/** Paths that say nothing by boundary data, or name all of them. */
+/** Paths that do not depend on boundary data, or name all versions. */
 const FREE = ['/v1/meta', '/v1/usage'];
 
 export class DataVersions {
@@ -116,8 +116,8 @@ export class DataVersions {
   }
 
   /**
-   * Routes that the header chooses among.
-   * @param made the same routes by each version, in the order of the constructor
+   * Routes selected by the header.
+   * @param made the same routes for each version, in the order of the constructor
    */
   chosen(made: readonly (readonly Route[])[]): Route[] {
     return made[0]!.map((route, n) => {
@@ -132,7 +132,7 @@ export class DataVersions {
     });
   }
 
-  /** Routes that are answered by the current version, and refuse a request for another. */
+  /** Routes of the current version, which reject a request for another. */
   current(routes: readonly Route[]): Route[] {
     const isAllowed = (x: Exchange): boolean => x.head.dataVersion === '' || this.#versionOf(x, 1) === 0;
     return routes.map((route) => {
@@ -155,7 +155,7 @@ export class DataVersions {
     });
   }
 
-  /** The number of the version that the request asks for, among the first `count`; undefined where it is answered. */
+  /** Index of the requested version among the first `count`; undefined after an answer was sent. */
   #versionOf(x: Exchange, count: number): number | undefined {
     const asked = x.head.dataVersion;
     const found = DATA_VERSION.test(asked)

@@ -1,6 +1,6 @@
-// Every request, frame and refusal of the service is seen here once, as the transport reports it: counted, logged and
-// traced, and answered where nobody else does. On the way of a request this is additions in place; names, labels and
-// texts are made at scrape time.
+// Observes every request, frame and refusal of the service once, as the transport reports it: counts, logs and traces
+// it, and answers it if nobody else does. During a request this is a few additions; names, labels and texts are made
+// at scrape time.
 import type { ServeConfig } from '../../config/config.js';
 import { withoutKeys } from '../../config/mask.js';
 import { BulkInputError, OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
@@ -43,7 +43,7 @@ export class Observer {
     this.#tracer = tracer;
   }
 
-  /** Until the function that it returns is called, requests do not count in metrics, log and traces. */
+  /** Requests are not counted in metrics, log and traces until the returned function is called. */
   rehearse(log: RequestLog): () => void {
     const { requests, log: ownLog } = this;
     const tracer = this.#tracer;
@@ -54,7 +54,7 @@ export class Observer {
     };
   }
 
-  /** Call it before the status line of an answer is written. */
+  /** To be called before the status line of an answer is written. */
   beforeAnswer(x: Exchange): void {
     if (this.#tracer !== undefined || this.log.mayLog(x.status)) x.keepPeerAddress();
   }
@@ -84,7 +84,7 @@ export class Observer {
     this.refusals.set(limit, (this.refusals.get(limit) ?? 0) + 1);
   }
 
-  /** Hands on what is still held. */
+  /** Flushes everything that is buffered. */
   async close(): Promise<void> {
     this.log.close();
     await this.#tracer?.close();
@@ -104,7 +104,7 @@ export async function openObserver(config: ServeConfig, logger: Logger): Promise
   });
 }
 
-/** @param isCounted false: requests are neither counted nor logged, for benches that measure what that costs */
+/** @param isCounted false: requests are neither counted nor logged, for benches that measure the cost of this */
 export function hooksFor(logger: Logger, observer: Observer, isCounted = true): AdapterHooks<RequestNotes> {
   const floods = new CountedLine(
     logger,
@@ -153,11 +153,10 @@ const EXPECTED_ERRORS = [AnsweredError, BulkInputError, PoolFullError, PoolLostE
 const DEFECT: ErrorAnswer = { status: 500, message: 'internal error', close: true, logged: CUT_OFF };
 
 /**
- * Ends an exchange over an error that its handler or one of the handler's callbacks throws: one policy for all.
- * Before an answer has begun: the answer of the error, such as 400 for a body that cannot be read, 401 or 403 for a key
- * that was changed meanwhile, 503 past a limit of the budget or where the disk takes nothing; 500 for all else.
- * Afterwards the connection is closed, without the last chunk or short of the Content-Length, so that no client takes a
- * part for the whole.
+ * Ends an exchange over an error of its handler or of a callback: one policy for all. Before an answer has begun: the
+ * answer of the error, such as 400 for a body that cannot be read, 401 or 403 for a key that was changed meanwhile,
+ * 503 over a limit of the budget or for a full disk; 500 for all others. Afterwards the connection is closed, without
+ * the last chunk or short of the Content-Length, so that no client takes a part for the whole.
  */
 function endOverError(logger: Logger, x: Exchange, error: unknown): void {
   if (x.state !== 'open') {

@@ -1,6 +1,7 @@
 // How much work this thread does itself; larger work goes to the pool. One piece of work may hold up this thread for
-// half a millisecond, the time of some fifty single requests. For less the pool would not pay: a trip to it (posting,
-// waking, moving memory) costs some 100 µs of CPU, as much as 4,000 points in the kernel (npm run bench -- bulk).
+// half a millisecond, the time of some fifty single requests. Below that the pool does not pay: a round trip
+// (posting, waking, moving memory) costs some 100 µs of CPU, as much as 4,000 points in the kernel (npm run bench --
+// bulk).
 import { availableParallelism } from 'node:os';
 import { BLOCK_BYTES, type BulkFormat, type BulkJob, FRAME_BLOCK_BYTES } from '../../hexcodes/wire/job.js';
 import type { RowAllowance } from '../../hexcodes/wire/rows/row-report.js';
@@ -10,7 +11,7 @@ const INLINE_POINTS = 16_384;
 
 /**
  * Bytes of a block of a /bulk body. A block of frames has some 20,000 points at most, unless it is one large frame.
- * Rows of text cost 40 to 100 ns each: full blocks go to the pool; those of small or slow bodies, not full, do not.
+ * Rows of text cost 40 to 100 ns each: full blocks go to the pool; partial ones, of small or slow bodies, do not.
  */
 const INLINE_BLOCK_BYTES: Readonly<Record<BulkFormat, number>> = {
   frames: FRAME_BLOCK_BYTES,
@@ -19,8 +20,8 @@ const INLINE_BLOCK_BYTES: Readonly<Record<BulkFormat, number>> = {
 };
 
 /**
- * Rows that one piece of work, a turn of a body or a JSON frame or batch, converts here. Blocks and frames are bounded
- * in bytes, but a row may have two of them.
+ * Rows that one piece of work, a turn of a body or a JSON frame or batch, converts here. Blocks and frames are
+ * bounded in bytes, but a row may take only two.
  */
 const INLINE_ROWS = 16_384;
 export const INLINE_ITEMS = 4096;
@@ -28,9 +29,9 @@ export const INLINE_ITEMS = 4096;
 const INLINE_FRAME_POINTS = 65_536;
 
 /**
- * Slow rows (wire/rows/row-report.ts) of all pieces of work in one turn of the event loop: half a millisecond. The
- * rest of a piece that has more goes to the pool. A few are left to each piece whatever the others did, so that a
- * small body with an odd row is still answered at once.
+ * Slow rows (wire/rows/row-report.ts) of all pieces of work in one turn of the event loop: half a millisecond. A
+ * piece with more sends its rest to the pool. Each piece may do a few in any case, so that a small body with an odd
+ * row is still answered at once.
  */
 const SLOW_ROWS_PER_TURN = 256;
 const OWN_SLOW_ROWS = 16;
@@ -38,7 +39,7 @@ const OWN_SLOW_ROWS = 16;
 /** Slow rows are counted with their bytes: this number of bytes costs as much as one more row. */
 const SLOW_ROW_BYTES = 64;
 
-/** Slow rows that several pieces of work may still do together. */
+/** Budget of slow rows that several pieces of work share. */
 interface SlowRows {
   left: number;
 }
@@ -139,6 +140,6 @@ export function isInlineFrame(points: number): boolean {
 
 /**
  * Bytes of a JSON frame or JSON batch, some 3,000 points; 100 to 150 ns each, reading and writing included. Larger
- * frames are not even searched for their members here; larger batches go slice by slice (routes/batch.ts).
+ * frames are not even parsed here; larger batches are converted slice by slice (routes/batch.ts).
  */
 export const INLINE_JSON_BYTES = 128 * 1024;

@@ -1,5 +1,6 @@
-// Routes, and what all of them share. A request is checked in this order: path, method, key, then by its handler
-// (docs/http.md, Requests). A route for GET answers HEAD too, every route answers OPTIONS, and other methods with 405.
+// Routes, and everything they share. A request is checked in this order: path, method, key, then by its handler
+// (docs/http.md, Requests). A route for GET answers HEAD too, every route answers OPTIONS, and other methods with
+// 405.
 
 import { type Gunzip, gunzip, gunzipSync } from 'node:zlib';
 import { withoutKeys } from '../../config/mask.js';
@@ -27,18 +28,20 @@ export interface Route {
   readonly path: string;
   readonly methods: readonly ('GET' | 'POST')[];
   /**
-   * A scope: the handler is called with the key of the request; a request without an active one that has the scope is
-   * refused. 'key': any scope will do.
+   * A scope: the handler is called with the key of the request; a request without an active key of this scope is
+   * rejected. 'key': any scope.
    */
   readonly access: Scope | 'key' | 'open';
   /** The operation of its requests in usage; default `lookup`. */
   readonly operation?: UsageOperation;
-  /** Names of its query: others are ignored, and named in Hexcodes-Hint. Default: the handler checks them. */
+  /**
+   * Parameters of its query: unknown ones are ignored, and named in Hexcodes-Hint. Default: the handler checks them.
+   */
   readonly parameters?: readonly string[];
-  /** The key may be in the query parameter `key`, too, where products with a setting for keys put it. */
+  /** The key may also be in the query parameter `key`, where products with a setting for keys put it. */
   readonly readsKeyParameter?: boolean;
   handle(x: Exchange, key: KeyInfo): void;
-  /** Takes the WebSocket handshakes; all other requests go to `handle`. */
+  /** Handles WebSocket handshakes; all other requests go to `handle`. */
   readonly socket?: SocketRoute;
 }
 
@@ -53,11 +56,11 @@ export const DECODE_PATH = '/v1/hexcodes/decode';
 /** Stands for the key in an open route. */
 const ANYONE: KeyInfo = { ...NEW_KEY, id: '', scopes: [], generation: 0, scopeBits: 0, isBound: false };
 
-/** The service uses no credentials of browsers, so the wildcards stand for every origin and every header. */
+/** The service uses no browser credentials, so the wildcards stand for every origin and every header. */
 const CORS = '\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: *';
 /** Headers of an answer to a request whose URL contains a key: no cache may store it. */
 const CORS_NO_STORE = `${CORS}\r\nCache-Control: private, no-store`;
-/** Some browsers do not know the wildcard, and it never covers Authorization. */
+/** Some browsers do not support the wildcard, and it never covers Authorization. */
 const ALLOWED_HEADERS =
   '*, Accept, Accept-Language, Authorization, Baggage, Cache-Control, Content-Encoding, Content-Type, ' +
   'Hexcodes-Answer, Hexcodes-Data, Idempotency-Key, If-None-Match, Pragma, Sentry-Trace, Traceparent, Tracestate, ' +
@@ -125,11 +128,11 @@ export class Router {
     private readonly adapter: Adapter,
     private readonly ring: KeyRing,
     private readonly addresses: ClientAddresses,
-    /** Counts a request of an admitted key; false where its limits refuse it, and it is answered. */
+    /** Counts a request of an admitted key; false where its limits reject it, and it is answered. */
     private admit: (x: Exchange, key: KeyInfo) => boolean = () => true,
   ) {}
 
-  /** Lets `admit` count until the function that it returns is called. */
+  /** Makes `admit` count until the returned function is called. */
   rehearse(admit: (x: Exchange, key: KeyInfo) => boolean): () => void {
     const { admit: own } = this;
     this.admit = admit;
@@ -185,9 +188,9 @@ export class Router {
   }
 
   /**
-   * Answers every other path with 404, unless `answer` does. Call it once, after all routes are added. A preflight
-   * passes: otherwise a browser would hide the 404, and the path that was meant, from the page.
-   * @param answer returns false, and leaves the request as it is, where it does not know the path
+   * Answers every other path with 404, unless `answer` does. To be called once, after all routes are added. A
+   * preflight passes: otherwise a browser would hide the 404 and its hint from the page.
+   * @param answer returns false, and leaves the request untouched, where it does not know the path
    */
   addNotFound(answer: (x: Exchange) => boolean): void {
     const failOr = (x: Exchange): void => {
@@ -204,7 +207,8 @@ export class Router {
   }
 
   /**
-   * The key of the request if it may do this and has a request left; otherwise undefined, and the request is answered.
+   * The key of the request if it has the scope and its limits allow a request; otherwise undefined, and the request
+   * is answered.
    */
   #authorize(x: Exchange, access: Scope | 'key', isKeyInQuery: boolean): KeyInfo | undefined {
     const inQuery = readApiKey(x.head.rawQuery);
@@ -251,7 +255,7 @@ export class Router {
     return new OpenWork(this.ring, key, access === 'key' ? undefined : access, source);
   }
 
-  /** Checks a request again after a body that took long. False if it is answered. */
+  /** Checks a request again after a slow body. False if it is answered. */
   private isStillLetIn(x: Exchange, key: KeyInfo, access: Scope | 'key', origin: string): boolean {
     if (x.state !== 'open' || this.ring.current(key) === key) return true;
     const { fault } = this.workOf(x, key, access, origin);
@@ -281,7 +285,7 @@ const ON_ADMIN_PORT: readonly string[] = [
   '/healthz',
 ];
 
-/** The probable fault of a path that no route has. The path is not repeated: it may hold a key. */
+/** The probable fault of an unknown path. The path is not repeated: it may hold a key. */
 function wayOut({ head: { path } }: Exchange, patterns: readonly string[]): string {
   if (ON_ADMIN_PORT.includes(path)) {
     const there = path.startsWith('/health') ? '/livez and /readyz are' : `${path} is`;
@@ -321,8 +325,8 @@ function meantPath(path: string, patterns: readonly string[]): string | undefine
   );
 }
 
-// Bodies that are collected before any work, as they come or unpacked from gzip. The bound holds for both sizes, and is
-// counted as held before anything is unpacked.
+// Bodies that are collected before any work, plain or decompressed. The bound holds for both sizes, and is counted as
+// held before decompression.
 
 /** Larger bodies are unpacked in another thread. */
 const INLINE_BYTES = 65_536;
@@ -334,8 +338,8 @@ interface Unpacked {
 }
 
 /**
- * Calls `work` with the whole body, valid during that call. A body that is larger than the bound, or unpacks to more,
- * is answered 413; one that is not a whole gzip 400; one of another Content-Encoding 415.
+ * Calls `work` with the whole body, valid during that call. A body over the bound, packed or unpacked, is answered
+ * 413; an incomplete gzip 400; another Content-Encoding 415.
  */
 export function readWhole(x: Exchange, limitBytes: number, work: (body: Uint8Array) => void): void {
   const encoding = x.head.contentEncoding.trim().toLowerCase();
@@ -368,7 +372,7 @@ function unpack(x: Exchange, body: Uint8Array, limitBytes: number, work: (body: 
     else work(buffer);
   };
   if (limitBytes > INLINE_BYTES) {
-    // The body, and the size of its view, hold in this turn only.
+    // The body, and the size of its view, are valid in this turn only.
     const kept = body.slice();
     gunzip(kept, options, (error, result) => x.guard(() => unpacked(error, result)));
     return;

@@ -1,11 +1,11 @@
-// A key as the store keeps it, and as a request carries it. The text of a key is in neither.
+// A key as the store keeps it, and as a request carries it. Neither has the secret.
 
 import { Networks } from '../../config/networks.js';
 
 /** `https://a.vn`, `http://localhost:3000`, `https://*.a.vn`; no path, no slash at the end. */
 const ORIGIN = /^(https?:\/\/)(\*\.)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/;
 
-/** The networks of a key are compiled when the first request with it comes. */
+/** The networks of a key are compiled at its first request. */
 const networksOf = new WeakMap<KeyInfo, Networks>();
 
 export function isOrigin(text: string): boolean {
@@ -17,7 +17,6 @@ export function isOrigin(text: string): boolean {
 
 /**
  * Why a request may not use a key from its origin or address, as a sentence; undefined if it may.
- *
  * @param origin the Origin header, '' if there is none
  * @param address of the client, in canonical form; '' if it is not known
  */
@@ -35,7 +34,7 @@ export function boundFault(key: KeyInfo, origin: string, address: string): strin
     : 'this API key is not allowed from this network address';
 }
 
-/** `*.` stands for one or more labels of the host, whatever they are. */
+/** `*.` stands for one or more labels of the host. */
 function matches(allowed: string, origin: string): boolean {
   const star = allowed.indexOf('*.');
   if (star === -1) return allowed === origin;
@@ -45,10 +44,7 @@ function matches(allowed: string, origin: string): boolean {
   return origin.startsWith(scheme) && origin.endsWith(rest) && /^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(labels);
 }
 
-/**
- * Bursts and quotas are integers. Absent: the default of the settings holds.
- * 0: there is no such limit, whatever the default.
- */
+/** Bursts and quotas are integers. Absent: the default of the settings applies. 0: no limit, whatever the default. */
 export interface KeyLimits {
   /** Points per second, in the long run. */
   readonly pointsPerSecond?: number | undefined;
@@ -63,13 +59,13 @@ export interface KeyLimits {
 }
 
 /**
- * The kinds of work that a key may be used for. The stream is `bulk`; one code, its suggestions and the grid are
- * `lookup`; provinces and versions take any key.
+ * The kinds of work that a key may do. The stream is `bulk`; one code, its suggestions and the grid are `lookup`;
+ * provinces and versions accept any key.
  */
 export const SCOPES = ['encode', 'decode', 'bulk', 'lookup', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Scopes of a key that is made without any, and of keys made before there were scopes. */
+/** Scopes of a key that is made without any, and of keys older than scopes. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['encode', 'decode', 'bulk', 'lookup'];
 
 export type KeyState = 'active' | 'disabled' | 'revoked';
@@ -106,19 +102,19 @@ export interface StoredKey extends KeySettings {
   readonly createdMs: number;
   /** Time of the last request that was admitted, to within some seconds; undefined: never yet. */
   readonly lastUsedMs: number | undefined;
-  /** HMAC-SHA-256 of the key's text under the pepper. */
+  /** HMAC-SHA-256 of the secret under the pepper. */
   readonly digestHex: string;
-  /** 1 for the first text of the key, and one more at each rotation. */
+  /** 1 for the first secret of the key, and one more at each rotation. */
   readonly generation: number;
-  /** Digest of the text before the last rotation, which is admitted until `formerUntilMs`. */
+  /** Digest of the secret before the last rotation, which is accepted until `formerUntilMs`. */
   readonly formerDigestHex: string | undefined;
   readonly formerUntilMs: number | undefined;
 }
 
-/** A key as a request carries it. One object for each text of the key, until anything about the key changes. */
+/** A key as a request carries it. One object for each secret of the key, until anything about the key changes. */
 export interface KeyInfo extends KeySettings {
   readonly id: string;
-  /** Which of the key's texts the request has presented. */
+  /** Number of the secret that the request has presented. */
   readonly generation: number;
   /** The scopes as bits, see `SCOPE_BITS`. */
   readonly scopeBits: number;
@@ -153,7 +149,7 @@ export function keyInfoOf(key: StoredKey, generation: number): KeyInfo {
 
 /** Counts the changes of all keys; uses are not changes. */
 export interface StoreHead {
-  /** Changes when numbers of changes cannot be compared with those read before. */
+  /** Changes when change numbers cannot be compared with earlier ones. */
   readonly epoch: string;
   /** The number of the last change. */
   readonly change: number;
@@ -161,8 +157,8 @@ export interface StoreHead {
   readonly pepperCheck: string | undefined;
 }
 
-// Keys as messages between threads. Most keys differ only in id, name, digest and age, so the fields that they share
-// are sent once: one object for each key would cost more than the rest of a start.
+// Keys as messages between threads. Most keys differ only in id, name, digest and age, so shared fields are sent
+// once: one object for each key would cost more than the rest of a start.
 
 type OwnField = 'id' | 'name' | 'digestHex' | 'createdMs' | 'lastUsedMs';
 type SharedPart = Omit<StoredKey, OwnField>;
@@ -172,7 +168,7 @@ const DIGEST_LENGTH = 64;
 export interface PackedKeys {
   readonly ids: readonly string[];
   readonly names: readonly string[];
-  /** One after the other. */
+  /** Digests, one after the other. */
   readonly digestsHex: string;
   readonly createdMs: Float64Array;
   readonly shared: readonly SharedPart[];
@@ -180,7 +176,7 @@ export interface PackedKeys {
   readonly sharedAt: Uint32Array;
 }
 
-/** When keys were used last is left out. */
+/** Packs keys without the time of their last use. */
 export function packKeys(keys: readonly StoredKey[]): PackedKeys {
   const shared: SharedPart[] = [];
   const indexes = new Map<string, number>();

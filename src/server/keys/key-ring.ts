@@ -1,6 +1,5 @@
-// The keys as requests see them, in memory. A text that is admitted is hashed once and remembered until any key changes
-// or expires; every other text, missing, unknown, expired or revoked alike, takes the whole path of hash and
-// comparison.
+// The keys of requests, in memory. An accepted secret is hashed once and cached until any key changes or expires;
+// every other text, missing, unknown, expired or revoked alike, takes the full path of hash and comparison.
 import { timingSafeEqual } from 'node:crypto';
 import { boundFault, type KeyInfo, keyInfoOf, SCOPE_BITS, type Scope, type StoredKey } from './key-record.js';
 import { digestOf } from './secret.js';
@@ -21,11 +20,11 @@ export interface KeyFault {
 const NO_LONGER_VALID: KeyFault = { status: 401, message: 'the key is no longer valid' };
 
 /**
- * Work that lasts, as a stream, a bulk body or a batch: whether its key would still let it in. After a change of the
+ * Long work, such as a stream, a bulk body or a batch: whether its key would still be accepted. After a change of the
  * key, the request is checked again as if it came now, from the same origin and address.
  */
 export class OpenWork {
-  /** The key, when it last allowed the work. */
+  /** The key at the last successful check. */
   #judged: KeyInfo;
 
   /** @param key that admitted the request */
@@ -38,7 +37,7 @@ export class OpenWork {
     this.#judged = key;
   }
 
-  /** Why the work must end; undefined if it may go on. Costs little unless the key has changed. */
+  /** Why the work must end; undefined if it may continue. Cheap unless the key has changed. */
   get fault(): KeyFault | undefined {
     const now = this.ring.current(this.key, this.scope);
     if (now === undefined) return NO_LONGER_VALID;
@@ -64,11 +63,11 @@ export interface KeyHashing {
   readonly isEqual: (a: Buffer, b: Buffer) => boolean;
 }
 
-/** One text of a key. */
+/** One secret of a key. */
 class Credential {
-  /** A request has presented it since takeUses() was called last. */
+  /** Whether a request has presented it since the last takeUses(). */
   isUsed = false;
-  /** The cached verdict; undefined until a request has presented the text. */
+  /** The cached secret; undefined until a request has presented it. */
   text: string | undefined;
   #verdict: { readonly kind: 'allowed'; readonly key: KeyInfo } | undefined;
 
@@ -76,9 +75,9 @@ class Credential {
     readonly of: StoredKey,
     readonly digestHex: string,
     readonly generation: number,
-    /** When the text ends, even if the key lasts; infinite for the newest text. */
+    /** When the secret expires, even if the key lasts; infinite for the newest one. */
     readonly endsMs: number,
-    /** The text before this one. */
+    /** The previous secret. */
     readonly previous: Credential | undefined,
   ) {}
 
@@ -87,7 +86,7 @@ class Credential {
     return this.#verdict;
   }
 
-  /** When the text or its key ends. */
+  /** When the secret or its key expires. */
   get endMs(): number {
     return Math.min(this.endsMs, this.of.expiresMs ?? Number.POSITIVE_INFINITY);
   }
@@ -97,11 +96,11 @@ class Credential {
 type Changed = ReadonlySet<string> | undefined;
 
 export class KeyRing {
-  /** Credentials by digest. An attacker's text reaches it only through the pepper, so its timing tells nothing. */
+  /** Credentials by digest. Attackers reach this map only through the pepper, so its timing reveals nothing. */
   readonly #byDigest = new Map<string, Credential>();
   /** The newest credential of each key by its id. */
   readonly #byId = new Map<string, Credential>();
-  /** Credentials by their texts, where requests have presented them. */
+  /** Credentials by secret, for those that requests have presented. */
   readonly #allowed = new Map<string, Credential>();
   /** Credentials with an end. */
   readonly #ending = new Set<Credential>();
@@ -134,12 +133,12 @@ export class KeyRing {
     this.#tell(new Set([...removedIds, ...keys.map(({ id }) => id)]));
   }
 
-  /** Called after every change, and when a key or a text of one ends. */
+  /** Called after every change, and when a key or a secret expires. */
   onChange(listener: (changed: Changed) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Call it several times a second: ends what has expired. The clock may be set back and forth. */
+  /** To be called several times a second: ends expired keys. The clock may be set back and forth. */
   tick(nowMs = Date.now()): void {
     const isDue = nowMs >= this.#nextEndMs || nowMs < this.#lastTickMs;
     this.#lastTickMs = nowMs;
@@ -151,8 +150,8 @@ export class KeyRing {
   }
 
   /**
-   * The key as it is now, if a request that was admitted with it before may go on: undefined once it is disabled,
-   * revoked, expired, its text has ended, or the scope is taken from it.
+   * The current state of a key, if a request that was admitted with it may continue: undefined once it is disabled,
+   * revoked or expired, its secret has expired, or it has lost the scope.
    */
   current(before: KeyInfo, scope?: Scope, nowMs = Date.now()): KeyInfo | undefined {
     let found = this.#byId.get(before.id);
@@ -166,7 +165,7 @@ export class KeyRing {
     return this.#byId.size;
   }
 
-  /** Checks the text that a request presents, '' if it presents none. */
+  /** Checks the secret that a request presents, '' if it presents none. */
   check(presented: string): KeyVerdict {
     const known = this.#allowed.get(presented);
     if (known === undefined || this.#isEndDue()) return this.#checkByDigest(presented);
@@ -174,14 +173,14 @@ export class KeyRing {
     return known.verdict;
   }
 
-  /** Ids of keys that were used and not reported yet: at most `most`, or all. */
+  /** Ids of keys that were used and not yet reported: at most `most`, or all. */
   takeUses(most = Number.POSITIVE_INFINITY): string[] {
     const used = this.#used.splice(0, most);
     for (const credential of used) credential.isUsed = false;
     return [...new Set(used.map(({ of }) => of.id))];
   }
 
-  /** A key or a text has ended since the last tick: the texts that are remembered can be over. */
+  /** Whether a key or a secret has expired since the last tick: cached secrets may be invalid. */
   #isEndDue(): boolean {
     return this.#nextEndMs !== Number.POSITIVE_INFINITY && Date.now() >= this.#nextEndMs;
   }

@@ -1,5 +1,5 @@
 // The server's keys: those of the store, followed by a worker thread, and those of HEXCODES_API_KEYS, which live in
-// memory only and are judged in the same way.
+// memory only and are checked in the same way.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ import type { KeysCommand, KeysMessage, KeyWorkerData } from './worker.js';
 
 /** How soon a key that expires is refused. */
 const TICK_MS = 250;
-/** A database that hangs does not hold up the end of the process for longer. */
+/** A hanging database delays the end of the process by this time at most. */
 const STOP_TIMEOUT_MS = 3000;
-/** A thread that ended is started again so soon, and later each time it cannot be. */
+/** Delay before an ended thread is restarted, which grows with each failure. */
 const AGAIN_MS = 1000;
 const MAX_AGAIN_MS = 30_000;
-/** Lifetime after which earlier ends are forgotten. */
+/** Lifetime after which earlier failures are forgotten. */
 const STABLE_MS = 60_000;
-/** How often the uses of keys are handed to the store. */
+/** Interval at which uses of keys are written to the store. */
 const USES_MS = 10_000;
 const USES_AT_ONCE = 2000;
 
@@ -38,19 +38,19 @@ export interface KeysOptions {
   readonly store: StoreOptions;
   /** Undefined: the pepper file of the data folder. */
   readonly pepper: string | undefined;
-  /** Keys of the environment; with any, an empty store stays empty. */
+  /** Keys of the environment; if there are any, an empty store stays empty. */
   readonly given: readonly { readonly name: string; readonly secret: string }[];
   readonly logger: Logger;
 }
 
-/** A thread that has said why it cannot open the store, or has ended or hung before. */
+/** A thread that has reported why it cannot open the store, or has ended or hung before. */
 class OpeningError extends Error {}
 
 export class ServerKeys {
   #ring: KeyRing | undefined;
   /** Ids of the keys of the store. */
   readonly #storedIds = new Set<string>();
-  /** Has sent all keys, and follows the store; undefined while there is none. */
+  /** The thread that has sent all keys and follows the store; undefined while there is none. */
   #thread: Worker | undefined;
   #absence: string | undefined;
   readonly #heartbeat = new HeartbeatWatch(() => this.#lose('hangs'));
@@ -64,7 +64,7 @@ export class ServerKeys {
   #timers: NodeJS.Timeout[] = [];
   /** A sentence if other users can replace the store. */
   readonly folderWarning: string | undefined;
-  /** The file that holds the first key's text, if it is there and the key is admitted. */
+  /** The file that holds the first key, if it is there and the key is active. */
   firstKeyFile: string | undefined;
   /** Rejects the opening that is under way. */
   #refuse: ((error: Error) => void) | undefined;
@@ -88,12 +88,12 @@ export class ServerKeys {
     return this.#ring as KeyRing;
   }
 
-  /** A sentence that says why the store cannot be read or written just now. */
+  /** Why the store cannot be read or written at the moment, as a sentence. */
   get fault(): string | undefined {
     return this.absence ?? this.#faults.get('read') ?? this.#faults.get('write');
   }
 
-  /** A sentence that says why nothing follows the store just now: a revoked key may still be accepted. */
+  /** Why no thread follows the store at the moment, as a sentence: a revoked key may still be accepted. */
   get absence(): string | undefined {
     const { silentS } = this.#heartbeat;
     if (this.#absence !== undefined || silentS === undefined) return this.#absence;
@@ -147,7 +147,7 @@ export class ServerKeys {
     const { store } = this.options;
     const workerData: KeyWorkerData = { store, ...this.#opened, heartbeat: this.#heartbeat.begin() };
     const thread = new Worker(new URL('./worker.js', import.meta.url), { workerData });
-    // Keys that the store has no longer were removed while nobody followed it.
+    // Keys removed from the store while no thread followed it.
     const goneIds = new Set(this.#storedIds);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -187,7 +187,7 @@ export class ServerKeys {
   }
 
   #begin(pepper: string): void {
-    // Another store in its place would have another one; and the first thread alone makes a first key.
+    // A store in its place would have another pepper; and only the first thread makes a first key.
     this.#opened = { pepper, makeFirst: false };
     if (this.#ring !== undefined) return;
     this.#ring = new KeyRing(pepper);
@@ -231,7 +231,7 @@ export class ServerKeys {
     if (this.#faults.delete(to)) this.options.logger.info(`the key store can be ${can} again`);
   }
 
-  /** The thread is gone, or nothing is expected of it any more: another takes its place. */
+  /** Replaces a thread that is gone, or from which nothing is expected any more. */
   #lose(how: 'has ended' | 'hangs'): void {
     const thread = this.#thread;
     this.#thread = undefined;
@@ -269,7 +269,7 @@ export class ServerKeys {
     return { kind: 'unavailable', message: this.#absence ?? 'the key store is not followed', faults: [] };
   }
 
-  /** A part in each turn of the event loop, which has others to serve. */
+  /** Sends a part in each turn of the event loop, which has other work, too. */
   #sendUses(): void {
     if (this.#thread === undefined) return;
     const ids = this.ring.takeUses(USES_AT_ONCE);

@@ -1,5 +1,5 @@
-// Key texts and what is kept of them: an HMAC-SHA-256 under a pepper that lives outside the store, so that a stolen
-// store alone opens nothing. Texts have 256 random bits; no slow hash is needed to guard them.
+// Secrets of keys and their stored form: an HMAC-SHA-256 under a pepper that lives outside the store, so that a
+// stolen store alone opens nothing. Secrets have 256 random bits; they need no slow hash.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import {
@@ -16,12 +16,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-// The data folder and the small files in it, readable by their owner only. A file is written beside its place and then
-// put there whole: a full disk or a crash leaves either the old state or the new one, never an empty file.
+// The data folder and the small files in it, readable by their owner only. A file is written beside its final path
+// and renamed when complete: a full disk or a crash leaves either the old state or the new one, never an empty file.
 
 const OTHERS_MAY_WRITE = 0o022;
 
-/** The data folder, made if it is not there, readable by its owner only. */
+/** Creates the data folder if needed, readable by its owner only. */
 export function ensureDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
 }
@@ -34,12 +34,12 @@ export function folderWarning(dataDir: string): string | undefined {
   return `other users can write to the data folder ${dataDir} (mode ${digits}) and so replace its keys: chmod 700 it`;
 }
 
-/** Writes a file in place of what stood there before. */
+/** Writes a file in place of an existing one. */
 export function replacePrivateFile(path: string, text: string): void {
   withFileBeside(path, text, (beside) => renameSync(beside, path));
 }
 
-/** Writes a new file. Throws EEXIST if there is one; of several callers at once exactly one succeeds. */
+/** Writes a new file. Throws EEXIST if there is one; of several concurrent callers exactly one succeeds. */
 export function writeNewPrivateFile(path: string, text: string): void {
   withFileBeside(path, text, (beside) => linkSync(beside, path));
 }
@@ -63,7 +63,7 @@ function withFileBeside(path: string, text: string, moveOver: (beside: string) =
 
 const MIN_PEPPER_LENGTH = 32;
 
-/** A new key text: letters, digits, `-` and `_`, so that it needs no escape in a URL or a shell. */
+/** A new secret: letters, digits, `-` and `_`, so that it needs no escape in a URL or a shell. */
 export function makeKeyText(): string {
   return `hxk_${randomBytes(32).toString('base64url')}`;
 }
@@ -72,16 +72,15 @@ export function digestOf(keyText: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(keyText, 'utf8').digest();
 }
 
-/** Tells one pepper from another without saying anything about it; kept with the keys that are hashed under it. */
+/** Distinguishes peppers without revealing them; stored with the keys that are hashed under it. */
 export function pepperCheckOf(pepper: string): string {
   return digestOf('which pepper is this', pepper).toString('hex');
 }
 
 /**
- * The pepper kept in the data folder. If there is none, or an empty file, one is made; of several callers at once
+ * The pepper of the data folder. If there is none, or an empty file, one is made; of several concurrent callers
  * exactly one makes it.
- *
- * @param storedKeys the number of keys in the store; with any, a lost pepper is never replaced
+ * @param storedKeys the number of keys in the store; if there are any, a lost pepper is never replaced
  * @param address of the store, for people
  * @throws Error with a sentence for people
  */

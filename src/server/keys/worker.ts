@@ -1,6 +1,6 @@
-// The thread that owns the server's connection to the key store: its calls block, and nothing may block the event loop.
-// The thread sends all keys once at the start, and later what another process has changed. While the store is missing,
-// damaged or away, the keys sent last stay valid.
+// The thread that owns the server's connection to the key store, because its calls block. The thread sends all keys
+// once at the start, and later the changes of other processes. While the store is missing, damaged or away, the last
+// keys stay valid.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Heartbeat } from '../observe/heartbeat.js';
@@ -25,7 +25,7 @@ export type KeysMessage =
   | { readonly kind: 'opened'; readonly pepper: string }
   /** A part of what has changed. */
   | { readonly kind: 'changed'; readonly keys: PackedKeys; readonly removedIds: readonly string[] }
-  /** No other part of it follows. */
+  /** The end of a change: no other part follows. */
   | { readonly kind: 'told' }
   /** A sentence that says why the store cannot be used just now; sent once for each reason. */
   | { readonly kind: 'failed'; readonly to: 'read' | 'write'; readonly reason: string }
@@ -39,11 +39,11 @@ export type KeysCommand =
   | { readonly kind: 'call'; readonly callId: number; readonly call: KeyCall }
   | { readonly kind: 'close' };
 
-/** Keys of a message: the event loop of the service takes them in within a millisecond, and then serves others. */
+/** Keys of a message, which the event loop of the service processes within a millisecond before it serves others. */
 const PART_KEYS = 500;
 const BETWEEN_PARTS_MS = 5;
 
-/** How soon a store that fails is tried again; sooner if it is asked more often anyway. */
+/** Retry interval of a failing store; shorter if it is polled more often anyway. */
 const RETRY_MS = 1000;
 
 const port = parentPort;
@@ -53,7 +53,7 @@ const heartbeat = new Heartbeat(given.heartbeat);
 const { dataDir } = given.store;
 const post = (message: KeysMessage): void => port.postMessage(message);
 
-/** Makes what is missing: the data folder, the store, the pepper, the first key. Returns the pepper. */
+/** Creates whatever is missing: the data folder, the store, the pepper, the first key. Returns the pepper. */
 async function prepare(): Promise<string> {
   ensureDataDir(dataDir);
   const store = await openOrMakeStore(given.store);
@@ -88,7 +88,7 @@ class Service {
   readonly #reading = new Complaint('read');
   readonly #writing = new Complaint('write');
   readonly #follower: Follower;
-  /** The latest use of each key that is not yet written. */
+  /** The latest use of each key that is not written yet. */
   readonly #uses = new Map<string, number>();
   /** Calls of the store run one after another. */
   #last: Promise<void> = Promise.resolve();
@@ -124,7 +124,7 @@ class Service {
       } catch (error) {
         answer = { kind: 'unavailable', message: faultOf(error), faults: [] };
       }
-      // The change must hold before the caller hears of it.
+      // The change must be visible to requests before the caller is answered.
       await this.#read();
       post({ kind: 'answer', callId, answer });
     });
@@ -140,7 +140,7 @@ class Service {
     });
   }
 
-  /** Reads what has changed, now and again later. */
+  /** Reads changes, now and later. */
   #look(): void {
     void this.#inTurn(async () => this.#lookIn(await this.#read()));
   }
@@ -165,7 +165,10 @@ class Service {
     }
   }
 
-  /** @param isPaced while the event loop of the service has requests to serve @returns whether anything has changed */
+  /**
+   * @param isPaced while the event loop of the service has requests to serve
+   * @returns whether anything has changed
+   */
   async #tell({ isPaced }: { isPaced: boolean }): Promise<boolean> {
     let hasChanged = false;
     for await (const { keys, removedIds } of this.#follower.read()) {

@@ -1,7 +1,6 @@
-// The ledger of one key: what it may use, what is under way and what it has used. A key without limits is counted and
-// no more. Points are reserved before their work and settled after it, so that requests that run at the same time
-// cannot use the same points; those that have to wait for the store, or for work under way, wait in the order in which
-// they came.
+// The ledger of one key: its limits, its work under way and its use. A key without limits is only counted. Points are
+// reserved before their work and settled after it, so that concurrent requests cannot use the same points; requests
+// that must wait for the store, or for work under way, wait in the order of their arrival.
 
 import { OVER_QUOTA_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
@@ -19,15 +18,15 @@ import {
   WAIT,
 } from './rates.js';
 
-/** Places of the outcomes among the counts of an operation: of requests, and after it of points. */
+/** Indexes of the outcomes among the counts of an operation: requests, followed by points. */
 const OK_AT = cellAt(0, OK);
 const FAILED_AT = cellAt(0, FAILED);
 const REFUSED_AT = cellAt(0, REFUSED);
 
 /**
  * The use of one key: counts that are flushed, and sums of the day and the month. The sums are those of all processes
- * that share the store, as far as this one knows. There may be very many keys, most of which do one thing only, so
- * counts are made for an operation when it comes first.
+ * that share the store, as far as this one knows. There may be very many keys, most of which use one operation only,
+ * so counts are allocated at the first use of an operation.
  */
 class KeyUse {
   /** Requests and points of each outcome by operation, as in the cells of a batch. */
@@ -38,7 +37,7 @@ class KeyUse {
     /** The use by all processes until the cells were taken last. */
     public stored: UsedByKey,
     private readonly ledger: KeyLedger,
-    /** Called with the first count since the cells were taken. */
+    /** Called with the first count after the cells were taken. */
     private readonly onFirst: (ledger: KeyLedger) => void,
   ) {}
 
@@ -79,7 +78,7 @@ class KeyUse {
     };
   }
 
-  /** Moves the counts to cells, which are all 0. */
+  /** Moves the counts to cells, all of which are 0. */
   takeCells(to: Float64Array): void {
     this.stored = this.sums();
     for (const [operation, counts] of this.#counts.entries()) {
@@ -109,7 +108,7 @@ export interface KeyLedgerContext extends RatesContext {
   readonly calendar: Calendar;
   /** Milliseconds since 1970. */
   readonly wallMs: () => number;
-  /** Takes note of a ledger that has counted something since its cells were taken. */
+  /** Notes a ledger that has counted something since its cells were taken. */
   readonly dirty: (ledger: KeyLedger) => void;
   readonly store: QuotaStore;
 }
@@ -120,22 +119,22 @@ interface Waiter {
   readonly resolve: (outcome: number | LimitRefusal) => void;
 }
 
-/** Work under way tells by itself; what other processes give back is requested in such steps. */
+/** Interval of retries for points that other processes may return; work under way wakes waiters itself. */
 const RETRY_MS = 40;
 
 export class KeyLedger {
-  /** Nothing is ever refused to this key. */
+  /** Whether nothing is ever refused to this key. */
   isFree = true;
   /** The key has limits of its own, beside the ceiling of the process. */
   hasLimits = false;
   #key: KeyInfo;
   #limits: KeyLimits = {};
   readonly rates: Rates;
-  /** Undefined as long as the key has had none. */
+  /** Undefined until the key has had a quota. */
   quota: Quota | undefined;
-  /** Its cells, and the sums of all processes, are kept here. */
+  /** The cells of the key, and the sums of all processes. */
   readonly use: KeyUse;
-  /** Made when somebody has to wait. */
+  /** Allocated with the first waiter. */
   #waiters: Waiter[] | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -161,7 +160,7 @@ export class KeyLedger {
     return this.#limits;
   }
 
-  /** Takes other limits, for what is under way, too. */
+  /** Changes the limits, also for work under way. */
   setLimits(key: KeyInfo, limits: KeyLimits): void {
     this.#key = key;
     this.#limits = limits;
@@ -203,9 +202,9 @@ export class KeyLedger {
 
   /**
    * Reserves points, each to be settled by `done`; to be called by its entries only.
-   * @param least fewer are of no use
-   * @param most more are not needed
-   * @returns how many; WAIT: `whenTaken` tells later; or why none
+   * @param least smallest useful number
+   * @param most largest useful number
+   * @returns the number reserved; WAIT: `whenTaken` resolves later; or why none
    */
   take(least: number, most = least): number | LimitRefusal | typeof WAIT {
     return this.#isWaitedFor ? WAIT : this.#takeNow(least, most);
@@ -220,10 +219,7 @@ export class KeyLedger {
     });
   }
 
-  /**
-   * Counts points that are converted, `ok` and otherwise, of `reserved` ones. Those that were not needed are given
-   * back.
-   */
+  /** Counts converted points, `ok` and otherwise, of `reserved` ones. Unneeded points are returned. */
   done(operation: number, reserved: number, ok: number, failed: number, period?: QuotaPeriod): void {
     const used = ok + failed;
     this.use.converted(operation, ok, failed);
@@ -233,7 +229,7 @@ export class KeyLedger {
     if (this.#isWaitedFor) this.pump();
   }
 
-  /** Lets in those who wait, in their order, as far as it can be said. */
+  /** Admits waiters, in their order, as far as it can be decided. */
   pump(): void {
     for (;;) {
       const first = this.#waiters?.[0];
@@ -253,7 +249,9 @@ export class KeyLedger {
     this.#timer = undefined;
   }
 
-  /** Why nothing can be converted before another day or month; undefined where something can, or nobody knows yet. */
+  /**
+   * Why nothing can be converted before another day or month; undefined where something can, or it is not known yet.
+   */
   quotaRefusal(): LimitRefusal | undefined {
     if (!this.hasQuota) return undefined;
     this.context.calendar.follow(this.context.wallMs());
@@ -265,7 +263,7 @@ export class KeyLedger {
     return this.use.sums();
   }
 
-  /** Takes in the use by all processes until the cells were taken last. */
+  /** Learns the use by all processes until the cells were taken last. */
   learn(used: UsedByKey): void {
     this.use.stored = used;
     this.quota?.learnTaken(used.dayPoints + used.dayHeld, used.monthPoints + used.monthHeld);
@@ -305,10 +303,10 @@ export class KeyLedger {
       const message = `the request has ${count} points, and the key has ${smaller.quota} a ${periodOf(smaller)}: send it in parts`;
       return { kind: 'quota', message, waitMs: 0, isForGood: true };
     }
-    // Others have taken what this process believed to be left.
+    // Others have used points that this process believed to be left.
     const exceeded = quotas.filter(({ left }) => count > left).at(-1) ?? quotas.at(-1)!;
     const of = `of the ${exceeded.quota} points of this ${periodOf(exceeded)}`;
-    // Other processes may hold some: the number that is left is not known here.
+    // Other processes may hold some: the number left is not known here.
     const message =
       count === 1
         ? `${OVER_QUOTA_MESSAGE}: ${of} none is left`

@@ -1,5 +1,5 @@
-// The ledgers of all keys that have sent a request, with the limits that the settings give to keys without their own,
-// and the entries of requests in them. The flusher of usage reads from it.
+// The ledgers of all keys that have sent a request, with the default limits of the settings, and the entries of
+// requests in them. The flusher of usage reads from it.
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import { PointCounts } from '../observe/metrics/request-counts.js';
 import {
@@ -19,17 +19,17 @@ import { type LimitRefusal, type SharedBucket, type Sharing, TokenBucket, type W
 
 /**
  * One request, or one stream, in the ledger of its key. It is opened when the key is admitted; points are admitted
- * before their work and done after it. Quota, rates, usage, metrics and the log read it.
+ * before their work and settled after it. Quota, rates, usage, metrics and the log read it.
  */
 export class Entry {
   /** Points or codes that are converted, and those among them that failed. */
   points = 0;
   failedPoints = 0;
-  /** Points that are admitted and not done, of keys with limits. */
+  /** Points that are admitted and not settled, of keys with limits. */
   #reserved = 0;
   /** When points were admitted last. */
   #period: QuotaPeriod | undefined;
-  /** Pieces of work that may give points back. */
+  /** Pieces of work that may return points. */
   #uncertain = 0;
 
   /** @param operation an index in the OPERATIONS of usage */
@@ -44,7 +44,7 @@ export class Entry {
     return this.key.isFree;
   }
 
-  /** Reserves points for work, which `done` settles. WAIT: `whenAdmitted` tells. */
+  /** Reserves points for work, which `done` settles. WAIT: `whenAdmitted` resolves. */
   admit(count: number): LimitRefusal | typeof WAIT | undefined {
     if (this.key.isFree) return undefined;
     const outcome = this.#noted(this.key.take(count));
@@ -58,8 +58,8 @@ export class Entry {
   }
 
   /**
-   * Reserves points for work of which only a bound is known. Where fewer are left fewer are reserved, at least one: the
-   * work is then told how many, counts first, and comes again with its count if that is more.
+   * Reserves points for work of which only a bound is known. If fewer are left, fewer are reserved, at least one: the
+   * work is then told how many, counts first, and comes again with its count if that is higher.
    * @returns how many: to be settled by `doneWithin`
    */
   admitUpTo(bound: number): number | LimitRefusal | typeof WAIT {
@@ -77,20 +77,20 @@ export class Entry {
   }
 
   /**
-   * Counts points that are converted, and gives back what of `reserved` was not needed.
-   * @param period when they were admitted, where other pieces of work of this entry were admitted since
+   * Counts converted points, and returns unneeded ones of `reserved`.
+   * @param period of the admission, if other pieces of work of this entry were admitted since
    */
   done(ok: number, failed: number, reserved = ok + failed, period = this.#period): void {
     this.points += ok + failed;
     this.failedPoints += failed;
-    // Where limits have come meanwhile, nothing was reserved.
+    // Where limits were set meanwhile, nothing was reserved.
     const settled = Math.min(reserved, this.#reserved);
     this.#reserved -= settled;
     this.key.done(this.operation, settled, ok, failed, period);
     this.counts.add(this.key.counts, this.operation, ok, failed);
   }
 
-  /** Counts points that were reserved by a bound, and gives back the rest of them. */
+  /** Counts points that were reserved by a bound, and returns the rest. */
   doneWithin(reserved: number, ok: number, failed: number): void {
     if (this.#uncertain > 0) {
       this.#uncertain--;
@@ -100,8 +100,8 @@ export class Entry {
   }
 
   /**
-   * Reserves some of many points, at least one and more where the quota is not scarce, within what the rates admit
-   * now. A free key gets them all. To be settled by `done`.
+   * Reserves some of many points, at least one and more where the quota is not scarce, within the rates. A free key
+   * gets all of them. To be settled by `done`.
    */
   admitSome(most: number): number | LimitRefusal | typeof WAIT {
     return this.key.isFree ? most : this.#noted(this.key.take(1, most));
@@ -146,11 +146,11 @@ export class Entry {
 
 /** The store of usage, as far as limits need it. */
 export interface LedgerStore {
-  /** The store does not answer just now. */
+  /** Whether the store does not answer at the moment. */
   readonly isAway: boolean;
   /** The store takes long to answer. */
   readonly isSlow: boolean;
-  /** Has the batch of the counts so far sent soon; `isUrgent`: at once, since somebody waits. */
+  /** Sends the batch of the counts so far soon; `isUrgent`: at once, because a request waits. */
   hurry(isUrgent?: boolean): void;
 }
 
@@ -162,9 +162,12 @@ export interface LedgerOptions {
   /** Time zone of days and months. */
   readonly zone: string;
   readonly store: LedgerStore;
-  /** While the store is away, limits hold for each process alone; else nothing is admitted beyond what it has. */
+  /** While the store is away, limits apply to each process alone; otherwise only points already held are admitted. */
   readonly isOpen: boolean;
-  /** A process may use as much of a rate as comes in this time before the store knows; undefined: it is alone. */
+  /**
+   * A lease is the part of a rate for this time, which a process may use before the store knows; undefined: it is
+   * alone.
+   */
   readonly leaseMs?: number | undefined;
   /** Counts for the metrics. */
   readonly counts?: PointCounts;
@@ -173,7 +176,7 @@ export interface LedgerOptions {
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** Keys of a batch: to make it and to take in its answer holds up the event loop for a millisecond or two. */
+/** Keys of a batch: making it and processing its answer holds up the event loop for a millisecond or two. */
 const BATCH_KEYS = 1000;
 
 export class Ledger implements UsageSource {
@@ -181,13 +184,13 @@ export class Ledger implements UsageSource {
   readonly #keys = new Map<string, KeyLedger>();
   /** Ledgers that have counted something since their cells were taken. */
   #dirty: KeyLedger[] = [];
-  /** Ledgers whose counts a flush under way stores. */
+  /** Ledgers whose counts are in the current flush. */
   #flushing: KeyLedger[] = [];
   /** Ledgers about which the store is to be asked once. */
   readonly #asked = new Set<KeyLedger>();
-  /** Shared buckets that have something to tell the store. */
+  /** Shared buckets with use that the store does not know. */
   #spent: SharedBucket[] = [];
-  /** Quotas that have something to ask or to give back. */
+  /** Quotas with points to request or to return. */
   #asking = new Set<Quota>();
   /** Quotas that may hold points. */
   readonly #holding = new Set<Quota>();
@@ -261,7 +264,7 @@ export class Ledger implements UsageSource {
   }
 
   /**
-   * Takes in limits that have changed, for streams and bodies that are under way.
+   * Applies changed limits to streams and bodies under way.
    * @param ids of keys that may have changed
    * @param current the key as it is now; undefined where it may no longer be used
    */
@@ -273,8 +276,8 @@ export class Ledger implements UsageSource {
   }
 
   /**
-   * Goes on with the day of the store where that is tomorrow: then the clock has been set back, and a day that has
-   * begun goes on.
+   * Continues with the day of the store where that is tomorrow: then the clock has been set back, and a day that has
+   * begun continues.
    * @returns whether the day is now another
    */
   followStore({ latestDay }: StoredUse): boolean {
@@ -284,12 +287,12 @@ export class Ledger implements UsageSource {
     return true;
   }
 
-  /** Goes on with what keys have used in the present day and month, before the first request. */
+  /** Starts with the use of keys in the current day and month, before the first request. */
   resume(used: UsedByKeys = new Map()): void {
     this.#stored = new Map(used);
   }
 
-  /** The next batch asks for what all processes have used of the key. */
+  /** The next batch asks for the use of the key by all processes. */
   watch(ledger: KeyLedger): void {
     this.#asked.add(ledger);
   }
@@ -299,7 +302,7 @@ export class Ledger implements UsageSource {
     this.#cut = cut;
   }
 
-  /** Called at even intervals: quotas give back what they do not need. */
+  /** Called at even intervals: quotas return points they do not need. */
   giveBackIdle(): void {
     for (const quota of this.#holding) {
       if (quota.isActive) quota.tick();
@@ -307,7 +310,7 @@ export class Ledger implements UsageSource {
     }
   }
 
-  /** Gives back all points that are not under way, at a stop. */
+  /** Returns all points that are not under way, at a stop. */
   giveAllBack(): void {
     for (const quota of this.#holding) quota.giveAllBack();
   }
@@ -334,7 +337,7 @@ export class Ledger implements UsageSource {
       this.#dirty = [];
     }
     const dirty = this.#flushing.splice(-BATCH_KEYS);
-    // The answer to a batch that another one follows says nothing about now.
+    // The answer to a batch that is followed by another is out of date.
     if (isCut && this.hasCounts) return this.#batchOf(number, dirty);
     const watched = this.isFlushing ? [] : this.#takeWatched();
     const rates = this.#spent.map((bucket) => bucket.tell()).filter((rate) => rate !== undefined);
@@ -387,7 +390,7 @@ export class Ledger implements UsageSource {
       this.#keys.get(keyId)?.pump();
   }
 
-  /** The process has to know the use by others of keys with quotas, also while they send nothing here. */
+  /** The process must know the use by others of keys with quotas, even while they send nothing here. */
   #takeWatched(): KeyLedger[] {
     const isWatched = (ledger: KeyLedger): boolean =>
       this.#asked.has(ledger) || (ledger.hasQuota && !ledger.use.isDirty);

@@ -1,5 +1,5 @@
-// Limits of a key in the words of HTTP: 429 with Retry-After where one is reached, and on every answer to a key with
-// limits the header fields of draft-ietf-httpapi-ratelimit-headers-11.
+// Limits of a key over HTTP: 429 with Retry-After where one is reached, and on every answer to a key with limits the
+// header fields of draft-ietf-httpapi-ratelimit-headers-11.
 
 import type { UnderstoodInput } from '../http/answers.js';
 import type { Exchange } from '../http/exchange.js';
@@ -14,8 +14,8 @@ const DAY_SEC = 86_400;
 const ADMIT_DEADLINE_MS = 30_000;
 
 /**
- * Opens an entry in the ledger for each request of an admitted key: the returned function says false where the key has
- * no request left, and the request is answered.
+ * Opens an entry in the ledger for each request of an admitted key: the returned function returns false where the
+ * limits reject the request, which is then answered.
  */
 export function admission(ledger: Ledger): (x: Exchange, key: KeyInfo) => boolean {
   return (x, key) => {
@@ -30,18 +30,18 @@ export function admission(ledger: Ledger): (x: Exchange, key: KeyInfo) => boolea
 }
 
 /**
- * Reserves points for a request; false where the limits leave none, and the request is answered, or where that is not
- * known yet: then `later` is called once the points are reserved, in a turn of the event loop of its own.
+ * Reserves points for a request; false where the limits reject it, and it is answered, or where the decision is
+ * pending: then `later` is called once the points are reserved, in a turn of the event loop of its own.
  */
 export function admitPoints(x: Exchange, count: number, later: () => void, input?: UnderstoodInput): boolean {
   const { entry } = x.notes;
   if (entry === undefined || entry.isFree) return true;
   const refusal = entry.admit(count);
   if (refusal === WAIT) {
-    // Counted as under way, which is bounded for each key.
+    // Counted as under way, which is limited for each key.
     x.hold(0);
     x.deadline(ADMIT_DEADLINE_MS);
-    // Its owner uses it for the next request.
+    // The input object is reused by the next request.
     const kept = input && { ...input };
     entry.whenAdmitted(count).then(
       (refused) => {
@@ -77,7 +77,7 @@ export function refusePoints(
   failOverLimit(x, refusal, input);
 }
 
-/** 429; 413 where no wait helps; 503 where it is not the key that has reached a limit but the service. */
+/** 429; 413 where waiting does not help; 503 where the service has reached a limit, not the key. */
 export function failOverLimit(
   x: Exchange,
   refusal: LimitRefusal,
@@ -103,7 +103,7 @@ export function limitLines(key: KeyLedger): string {
   return linesOf(key)?.draft ?? '';
 }
 
-/** With the three `X-RateLimit-…` that SDKs read, of the limit of which the least is left. */
+/** With the three `X-RateLimit-…` that SDKs read, for the limit with the least left. */
 export function allLimitLines(key: KeyLedger): string {
   const lines = linesOf(key);
   return lines === undefined ? '' : lines.draft + lines.ofSdks;

@@ -1,4 +1,4 @@
-// The ledger of a service, what it goes on from at the start, and the thread that stores what it counts.
+// The ledger of a service, its state at the start, and the thread that stores its counts.
 
 import type { ServeConfig } from '../../config/config.js';
 import type { KeyLimits } from '../keys/key-record.js';
@@ -13,17 +13,19 @@ import { Ledger } from './ledger.js';
 export interface OpenLedger {
   readonly ledger: Ledger;
   readonly flusher: UsageFlusher;
-  /** Resolves when all is known that other processes have told the store of the key; undefined where there are none. */
+  /**
+   * Resolves when everything is known that other processes have stored about the key; undefined where there are none.
+   */
   refresh(key: KeyLedger): Promise<void> | undefined;
   /** Stores what is counted. */
   close(): Promise<void>;
 }
 
-/** Points of quotas that are not needed go back in such steps. */
+/** Interval at which unneeded points of quotas are returned. */
 const GIVE_BACK_MS = 500;
 
 /**
- * Resolves when what keys have used today and this month is known, or cannot be read.
+ * Resolves when the use of keys today and this month is known, or cannot be read.
  * @param opening the keys, whose store is opened first; the thread that stores usage starts meanwhile
  */
 export async function openLedger(

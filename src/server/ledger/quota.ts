@@ -29,15 +29,15 @@
 //   uncoveredTold            (the store)              learnTaken
 import type { QuotaGrant, QuotaOrder, QuotaReturn, UsedByKey } from '../usage/batch.js';
 
-/** The store as a quota sees it. */
+/** The store, for a quota. */
 export interface QuotaStore {
   /** The store does not answer just now. */
   readonly isAway: boolean;
-  /** While it is away, points are used as if this process were alone; otherwise those that it holds. */
+  /** While it is away, points are used as if this process were alone; otherwise only those that it holds. */
   readonly isOpen: boolean;
   /** Other processes may use the same keys. */
   readonly isShared: boolean;
-  /** Puts the order of this quota into the next batch. `isUrgent`: somebody waits for it. */
+  /** Puts the order of this quota into the next batch. `isUrgent`: a request waits for it. */
   ask(quota: Quota, isUrgent: boolean): void;
 }
 
@@ -56,41 +56,41 @@ export type NotTaken =
   /** The store is away, and what this process holds is used up. */
   | 'away';
 
-/** Before the first answer nothing is known of others. */
+/** Value before the first answer, when the use by others is unknown. */
 const UNKNOWN = Number.POSITIVE_INFINITY;
 /** Time after which a scarce quota is requested again. */
 const POLL_MS = 40;
-/** The least that is requested at once. */
+/** Smallest request. */
 const MIN_LEASE = 64;
 
 export class Quota {
   /** Held, and free to be reserved. */
   #free = 0;
-  /** Held, and under way. */
+  /** Points held and under way. */
   #reserved = 0;
-  /** Held and under way since the day before. */
+  /** Points held and under way since the day before. */
   #formerReserved = 0;
   #now: QuotaPeriod;
-  /** Used of what was held, since the last batch. */
+  /** Used points that were held, since the last batch. */
   #covered = 0;
-  /** Under way, used and told without being held: while the store was away. */
+  /** Points under way, used, and told without being held: while the store was away. */
   #uncoveredReserved = 0;
   #formerUncoveredReserved = 0;
   #uncovered = 0;
   #uncoveredTold = 0;
   #returns: QuotaReturn[] = [];
-  /** Points of #returns in this period; below, those that the store was told of and has not answered. */
+  /** Points of #returns in this period; below, points that the store was told of and has not acknowledged. */
   #returning = 0;
   #returningTold = 0;
   #perDay: number | undefined;
   #perMonth: number | undefined;
-  /** Taken by all processes, as the store said last. */
+  /** Points taken by all processes, by the last answer of the store. */
   #takenOfDay = 0;
   #takenOfMonth = 0;
-  /** Held by other processes, as the store said last. */
+  /** Points held by other processes, by the last answer of the store. */
   #others = UNKNOWN;
   #isWanted = false;
-  /** The store gave less than was wanted. */
+  /** Whether the store gave less than was wanted. */
   #isScarce = false;
   #answeredMs = Number.NEGATIVE_INFINITY;
   #isAsking = false;
@@ -120,9 +120,9 @@ export class Quota {
 
   /**
    * Reserves points, to be settled later.
-   * @param least fewer are of no use
-   * @param most more are not needed; fewer are taken where the quota is scarce
-   * @returns how many, or why none
+   * @param least smallest useful number
+   * @param most largest useful number; fewer are taken where the quota is scarce
+   * @returns the number, or why none
    */
   take(least: number, most: number): number | NotTaken {
     const free = this.#spendable;
@@ -155,12 +155,12 @@ export class Quota {
       this.#free += held - usedOfHeld;
     }
     this.#covered += usedOfHeld;
-    // The rest was not reserved: the quota has come while the points were under way, or the store was away.
+    // The rest was not reserved: the quota was set while the points were under way, or the store was away.
     this.#uncovered += used - usedOfHeld;
     if (this.#uncovered > 0) this.#payDebts();
   }
 
-  /** The day and the month that points are taken from now; another object in another period. */
+  /** The current day and month of points; another object in another period. */
   get now(): QuotaPeriod {
     return this.#now;
   }
@@ -179,28 +179,28 @@ export class Quota {
     return this.bound < 1;
   }
 
-  /** The most that can still be had in this period; it only grows if the quota does. */
+  /** The most that can still be granted in this period; it grows only with the quota. */
   get bound(): number {
     const own = this.#held + this.#uncoveredReserved;
     return this.#left + this.#others + own + this.#returning + this.#returningTold;
   }
 
-  /** Takes in what was stored when the process started. */
+  /** Learns what was stored when the process started. */
   start({ dayPoints, dayHeld, monthPoints, monthHeld }: UsedByKey): void {
     this.#takenOfDay = dayPoints + dayHeld;
     this.#takenOfMonth = monthPoints + monthHeld;
     this.#others = Math.max(dayHeld, monthHeld);
   }
 
-  /** The quota holds points, or has something to tell the store. */
+  /** Whether the quota holds points, or has something to tell the store. */
   get isActive(): boolean {
     const taken = this.#takenNow + this.#takenBefore;
     return this.#held + this.#returns.length + taken > 0;
   }
 
   /**
-   * Called at even intervals: gives back what is not needed, and what others want. Tells the store that this process
-   * lives.
+   * Called at even intervals: returns points that are not needed, and points that others want. Tells the store that
+   * this process lives.
    */
   tick(): void {
     const isIdle = this.#takenNow === 0;
@@ -215,7 +215,7 @@ export class Quota {
     if (this.#returns.length > 0 || (this.store.isShared && this.#held > 0)) this.store.ask(this, false);
   }
 
-  /** Gives back all that is not under way, at a stop. */
+  /** Returns all points that are not under way, at a stop. */
   giveAllBack(): void {
     this.#giveBack(this.#now, this.#free);
     this.#free = 0;
@@ -234,7 +234,7 @@ export class Quota {
     this.#forgetAnswer();
   }
 
-  /** Points used of those that were held since the last call, of as many as were used in all. */
+  /** Used points of those that were held since the last call, at most as many as were used in all. */
   takeCovered(): number {
     const covered = this.#covered;
     this.#covered = 0;
@@ -272,8 +272,8 @@ export class Quota {
   }
 
   /**
-   * Takes in what the store has answered to an order of that period.
-   * @param isLatest `learnTaken` has taken in the same answer
+   * Learns the answer of the store to an order of that period.
+   * @param isLatest `learnTaken` has had the same answer
    */
   learnGrant({ granted, others, isWanted }: QuotaGrant, period: QuotaPeriod, isLatest = true): void {
     this.#isAsking = false;
@@ -290,9 +290,9 @@ export class Quota {
     if (this.#need > 0 || this.#want > 0) this.store.ask(this, this.#need > 0);
   }
 
-  /** Takes in how many points of the day and the month are taken: used or held by any process. */
+  /** Learns how many points of the day and the month are used or held by any process. */
   learnTaken(ofDay: number, ofMonth: number): void {
-    // Others may hold what was taken.
+    // Others may hold these points.
     if (ofDay > this.#takenOfDay || ofMonth > this.#takenOfMonth) this.#others = UNKNOWN;
     this.#takenOfDay = ofDay;
     this.#takenOfMonth = ofMonth;
@@ -309,15 +309,15 @@ export class Quota {
   }
 
   /**
-   * Held, and neither under way nor owed to the month: the store gives without knowing of points taken while it was
-   * away.
+   * Points held, and neither under way nor owed to the month: the store grants without knowing of points taken while
+   * it was away.
    */
   get #spendable(): number {
     if (this.#formerUncoveredReserved === 0) return this.#free;
     return Math.max(0, Math.min(this.#free, this.leftOfMonth));
   }
 
-  /** Points of a day before go back to its month. */
+  /** Points of an earlier day go back to its month. */
   get #held(): number {
     return this.#free + this.#reserved + this.#formerReserved;
   }
@@ -336,13 +336,13 @@ export class Quota {
     this.#free -= points;
     this.#reserved += points;
     this.#takenNow += points;
-    // Asked for before it is used up, so that nobody waits.
+    // Requested before it is used up, so that no request waits.
     const isDue = !this.#isScarce || this.nowMs() - this.#answeredMs >= POLL_MS;
     if (2 * this.#free < this.#lease && isDue) this.#ask(0, this.#lease);
     return points;
   }
 
-  /** Without the store: what it left when it was heard last, as if this process were alone. */
+  /** Without the store: the number left at its last answer, as if this process were alone. */
   #takeAlone(least: number, most: number): number | NotTaken {
     const { isOpen } = this.store;
     const free = this.#spendable;
@@ -360,7 +360,7 @@ export class Quota {
     return points;
   }
 
-  /** Points used or reserved while the store was away are taken out of those that it gives, before others. */
+  /** Points used or reserved while the store was away are taken first from those that it grants. */
   #payDebts(): void {
     const used = Math.min(this.#free, this.#uncovered);
     this.#uncovered -= used;

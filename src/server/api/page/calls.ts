@@ -2,7 +2,7 @@
 import { BODIES } from '../bodies.js';
 import { type Operation, VECTOR_TILE } from '../operations.js';
 
-/** Stand for the address of the service and the key; the page puts its own in their place. */
+/** Placeholders for the address of the service and the key; the page inserts its own. */
 export const BASE = 'http://127.0.0.1:8080';
 export const KEY = 'YOUR_KEY';
 
@@ -84,7 +84,7 @@ function curl({ isBinary, url, type, body }: Example): string {
   const head = `curl -s -H 'X-API-Key: ${KEY}'`;
   if (body === undefined) return `${head} '${url}'${isBinary ? ' | wc -c' : ''}`;
   const text = body.replaceAll('\\"', '"');
-  // printf makes line ends of \\n; JSON has none.
+  // printf turns \\n into a line end; JSON has none.
   return type === 'text/csv'
     ? `printf '${text}' | ${head} -H 'Content-Type: ${type}' --data-binary @- '${url}'`
     : `${head} -H 'Content-Type: ${type}' -d '${text}' '${url}'`;

@@ -1,10 +1,10 @@
-// A page below /docs: a document of the project, the way back, a list of the others, and a search over all. Plain HTML
-// made at build time, whole without its script.
+// A page below /docs: a document of the project, a link back, a list of the others, and a search over all. Plain HTML
+// made at build time, complete without its script.
 import { createHash } from 'node:crypto';
 import { VERSION } from '../../../hexcodes/version.js';
 
-// The frame of the pages at /docs and below it: a search over all of them, and its words in Vietnamese. The script
-// shows what needs it; without it the pages are plain HTML.
+// The frame of the pages at /docs and below: a search over all of them, and its texts in Vietnamese. The script shows
+// the parts that need it; without it the pages are plain HTML.
 
 /** Words of the frame, by their English. The documents themselves are English. */
 const VIETNAMESE: Readonly<Record<string, string>> = {
@@ -59,7 +59,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   xe: 'vehicle',
 };
 
-/** The key under which the page at / keeps the language that a visitor has chosen. */
+/** Key of the local storage under which the page at / keeps the chosen language. */
 const LANGUAGE_KEY = 'hexcodes-language';
 
 export const FRAME_SCRIPT = `
@@ -222,17 +222,17 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"]/g, (letter) => ENTITIES[letter] as string);
 
-/** A source of a Content-Security-Policy that lets in this text. */
+/** A source of a Content-Security-Policy that allows this text. */
 export const hashOf = (text: string): string =>
   `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 export interface DocumentTitle {
-  /** Its name below /docs. */
+  /** Name of the page below /docs. */
   readonly name: string;
   readonly title: string;
 }
 
-/** Lets the style, the script and pictures of the service in, and nothing else. */
+/** Allows only the style, the script and pictures of the service. */
 const POLICY = [
   "default-src 'none'",
   `style-src '${hashOf(STYLE)}'`,

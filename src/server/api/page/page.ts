@@ -1,5 +1,6 @@
-// The page /docs: every operation, its parameters, answers, errors, calls to copy and a form to try it, as plain HTML
-// made at build time of the same table as the OpenAPI document. It works without its script, but for the forms.
+// The page /docs: every operation with its parameters, answers, errors, calls to copy and a form to try it, as plain
+// HTML made at build time of the same table as the OpenAPI document. All of it except the forms works without its
+// script.
 import { VERSION } from '../../../hexcodes/version.js';
 import { BODIES } from '../bodies.js';
 import { REASONS, RECORDED_ANSWERS } from '../document.js';
@@ -160,7 +161,7 @@ function table(caption: string, heads: readonly string[], rows: readonly (readon
 }
 
 /**
- * The page, and the Content-Security-Policy that lets its style and script run and nothing else.
+ * The page, and the Content-Security-Policy that allows only its style and script.
  * @param documents that are pages below it
  */
 export function apiPage(documents: readonly DocumentTitle[]): { html: string; policy: string } {

@@ -1,5 +1,5 @@
-// Changes of keys, for the command and the admin port alike. The text of a key is made here, handed to the caller
-// once, and kept nowhere.
+// Changes of keys, for the command and the admin port. The secret of a key is made here, handed to the caller once,
+// and not stored.
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -32,14 +32,14 @@ export class KeyChanger {
   constructor(private readonly store: KeyStore) {}
 
   /**
-   * Makes a key. Its text is handed to `keep` before the key is stored, which it is only if `keep` returns: otherwise a
-   * text could be lost.
+   * Makes a key. Its secret is passed to `keep` before the key is stored, and the key is stored only if `keep`
+   * returns: otherwise a secret could be lost.
    */
   create(settings: KeySettings, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
     return this.store.inTransaction(() => this.#insert(settings, pepper, keep));
   }
 
-  /** In a store without any key, makes one and leaves its text in the file `first-key` of the data folder. */
+  /** Makes a key in a store without any, and leaves its secret in the file `first-key` of the data folder. */
   createFirst(dataDir: string, pepper: string): Promise<void> {
     return this.store.inTransaction(async () => {
       if ((await this.store.count()) > 0) return;
@@ -50,8 +50,8 @@ export class KeyChanger {
   }
 
   /**
-   * A revoked key may be revoked again, as a caller does who got no answer.
-   * @throws KeyFault if there is no such key, or it is revoked and is to be something else: that is for good
+   * Revoking a revoked key succeeds, for a caller that got no answer.
+   * @throws KeyFault if there is no such key, or it is revoked and should become anything else: revocation is final
    */
   setState(id: string, state: KeyState): Promise<StoredKey> {
     return this.store.inTransaction(async () => {
@@ -74,8 +74,8 @@ export class KeyChanger {
   }
 
   /**
-   * Gives a key a new text. The previous text is admitted until the overlap is over, older ones no longer. `keep` as
-   * in `create`.
+   * Gives a key a new secret. The previous one is accepted until the overlap ends, older ones are not. `keep` as in
+   * `create`.
    */
   rotate(id: string, overlapMs: number, pepper: string, keep: (made: MadeKey) => void): Promise<void> {
     return this.store.inTransaction(async () => {
@@ -95,8 +95,8 @@ export class KeyChanger {
   }
 
   /**
-   * Adds keys that another store had. @returns how many
-   *
+   * Adds keys exported by another store.
+   * @returns their number
    * @param mayReplace whether a key may replace one with its id. A revoked one stays revoked
    */
   import(keys: readonly StoredKey[], pepper: string, mayReplace: boolean): Promise<number> {
@@ -122,7 +122,7 @@ export class KeyChanger {
     });
   }
 
-  /** Takes keys instead of all. `keep` is called before they are stored, which they are only if it returns. */
+  /** Replaces all keys. `keep` is called before they are stored, and they are stored only if it returns. */
   replaceAll(keys: readonly StoredKey[], pepper: string, keep: () => void): Promise<void> {
     return this.store.inTransaction(async () => {
       await this.store.removeAll();
@@ -157,7 +157,7 @@ export class KeyChanger {
     return key;
   }
 
-  /** Every text of a store is hashed under one pepper. */
+  /** Every secret of a store is hashed under one pepper. */
   async #bindPepper(pepper: string): Promise<void> {
     const head = await this.store.head();
     checkPepper(this.store.address, head, pepper);
@@ -176,7 +176,7 @@ export type KeyCall =
   | { readonly op: 'state'; readonly id: string; readonly state: KeyState }
   | { readonly op: 'rotate'; readonly id: string; readonly overlap: unknown };
 
-/** A key with its text, which is shown here and never again. */
+/** A key with its secret, which is shown only here. */
 interface MadeKeyJson extends KeyJson {
   readonly key: string;
 }
@@ -191,7 +191,7 @@ export type KeyAnswer =
 
 export const DEFAULT_OVERLAP = '24h';
 
-/** Errors of the store are thrown on. */
+/** Errors of the store are rethrown. */
 export async function answerCall(store: KeyStore, pepper: string, call: KeyCall): Promise<KeyAnswer> {
   try {
     return { kind: 'done', value: await answerValue(store, pepper, call) };

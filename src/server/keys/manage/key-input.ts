@@ -1,5 +1,5 @@
-// Reads the settings of a key as they come from outside: JSON of the admin port and of exported files, and the flags of
-// the command, which makes the same JSON of them. Names every fault at once.
+// Reads settings of keys from outside: JSON of the admin port and of exported files, and flags of the command, which
+// makes the same JSON. Names every fault at once.
 
 import { isNetwork } from '../../../config/networks.js';
 import { repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
@@ -26,7 +26,7 @@ export const LIMIT_NAMES: readonly (readonly [keyof KeyLimits, string])[] = [
   ['pointsPerMonth', 'points_per_month'],
 ];
 
-/** Times are ISO 8601 in UTC, null where there is none. Holds neither text nor digest. */
+/** Times are ISO 8601 in UTC, null where there is none. Has neither secret nor digest. */
 export interface KeyJson {
   readonly id: string;
   readonly name: string;
@@ -104,7 +104,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** Later years have a sign in ISO 8601, and are not read again. */
 const YEAR_10000_MS = Date.UTC(10_000, 0);
 
-/** In milliseconds; undefined if it is not one, or ends after the year 9999. */
+/** In milliseconds; undefined for an invalid text, or an end after the year 9999. */
 export function parseDuration(text: string, nowMs = Date.now()): number | undefined {
   if (text === '0') return 0;
   const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
@@ -133,7 +133,7 @@ const MAX_NAME_LENGTH = 200;
 const MAX_ENTRIES = 100;
 const MAX_LIMIT = 1e15;
 
-/** Reads the value of a member that is present, or throws a Fault. */
+/** Reads the value of a present member, or throws a Fault. */
 type Reader<T> = (value: unknown) => T;
 
 class Fault extends Error {}
@@ -171,7 +171,7 @@ type JsonName<K> = K extends 'expiresMs' ? 'expires' : K;
 
 /**
  * @param given an object; absent members are taken from `base`
- * @param nowMs before which no key may end; undefined: it may have ended long ago
+ * @param nowMs earliest end of a key; undefined: any end is allowed
  * @param others members that are read elsewhere
  * @throws KeyFault 'invalid'
  */
@@ -242,11 +242,11 @@ function readLimits(value: unknown): KeyLimits {
   return limits;
 }
 
-// Keys in a file: exported (digests under the same pepper) or as a backup (the pepper with them). Never a key's text.
+// Keys in a file: exported (digests under the same pepper) or as a backup (the pepper with them). Never a secret.
 
 const FORMAT = 'hexcodes-keys';
 const VERSION = 2;
-/** Format of version 0.2.0. Look-ups had no scope then, so its keys keep them. */
+/** Format of version 0.2.0. Look-ups had no scope then, so its keys keep access to them. */
 const FORMER_VERSION = 1;
 
 export interface KeyArchive {
@@ -257,7 +257,7 @@ export interface KeyArchive {
   readonly pepper: string | undefined;
 }
 
-/** @param pepper goes into the archive if `isBackup` */
+/** @param pepper included if `isBackup` */
 export function archiveText(keys: readonly StoredKey[], pepper: string, isBackup: boolean): string {
   const archive = {
     format: FORMAT,

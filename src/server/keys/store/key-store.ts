@@ -1,6 +1,6 @@
-// The store of keys, over a connection to SQLite or PostgreSQL. The service uses it from the keys' worker thread only.
-// No key text is ever stored or logged, only its digest. Every change of a key has a number, which triggers give under
-// a lock of the table `head`, so that the numbers come in the order in which the changes can be seen.
+// The store of keys, over a connection to SQLite or PostgreSQL. The service uses it from the keys' worker thread
+// only. Only the digest of a secret is stored, and neither is logged. Triggers number every change of a key under a
+// lock of the table `head`, so that numbers are in the order in which changes become visible.
 import {
   type KeyLimits,
   type KeyState,
@@ -42,7 +42,7 @@ function statementsOf(sql: Dialect) {
   return {
     head: `SELECT ${sql.epoch} AS epoch, change, pepper_check AS "pepperCheck" FROM ${head}`,
     lock: `SELECT change FROM ${head} ${sql.forUpdate}`,
-    /** The next keys in the order of their changes: a statement for all would sort all of them in memory. */
+    /** The next keys in the order of their changes: one statement for all would sort all of them in memory. */
     page: sql.select(
       columns,
       `(SELECT * FROM ${key} WHERE (change, id) > ($1, $2) ORDER BY change, id LIMIT ${PAGE_KEYS}) AS page`,
@@ -58,7 +58,7 @@ function statementsOf(sql: Dialect) {
         former_until_ms = excluded.former_until_ms`,
     removeAll: `DELETE FROM ${key}`,
     setPepperCheck: `UPDATE ${head} SET pepper_check = $1`,
-    /** Past rows that a change holds, in the order of ids: it waits for nobody, and nobody waits in a circle. */
+    /** Skips rows locked by a change and goes by id: it waits for nobody, so it cannot deadlock. */
     touch: `UPDATE ${key} SET last_used_ms = used.ms FROM (
         SELECT id, given.ms FROM ${given(sql, '$1', 'id text, ms bigint')} JOIN ${key} AS k USING (id)
         WHERE coalesce(k.last_used_ms, 0) < given.ms ORDER BY id ${sql.skipLocked('k')}
@@ -73,12 +73,12 @@ export class KeyStore {
     this.#statements = statementsOf(connection.sql);
   }
 
-  /** Where it is, for people; without credentials. */
+  /** Address for people, without credentials. */
   get address(): string {
     return this.connection.address;
   }
 
-  /** How often to ask whether anything has changed. */
+  /** Interval at which changes are looked for. */
   get pollMs(): number {
     return this.connection.pollMs;
   }
@@ -103,7 +103,7 @@ export class KeyStore {
     return keys.sort(byAge);
   }
 
-  /** The keys that were changed after a change, -1 for all, by pages; one that changes meanwhile comes again. */
+  /** The keys changed after a change, -1 for all, by pages; a key that changes meanwhile comes again. */
   async *changedKeys(afterChange: number): AsyncGenerator<StoredKey[]> {
     const parsed = new Parsed();
     // Changes are whole numbers, and no id is empty.
@@ -127,7 +127,7 @@ export class KeyStore {
     return row!.count;
   }
 
-  /** Writes a key, new or instead of the one with its id, but for when that was used last. */
+  /** Writes a key, new or in place of the one with its id, without the time of its last use. */
   async put(key: StoredKey): Promise<void> {
     const { list } = this.connection.sql;
     await this.connection.run(this.#statements.put, [
@@ -156,15 +156,15 @@ export class KeyStore {
     return this.connection.run(this.#statements.setPepperCheck, [check]);
   }
 
-  /** Says when keys were used last, by id. Unknown ids are left out, and so is what is older than what is stored. */
+  /** Stores when keys were used last, by id. Unknown ids are skipped, and so are times older than the stored ones. */
   touch(uses: ReadonlyMap<string, number>): Promise<void> {
-    // A time of use changes no key, so no process has to read keys again.
+    // A time of use is not a change, so no process has to read keys again.
     return this.connection.quietly(() =>
       this.connection.run(this.#statements.touch, [JSON.stringify([...uses])]),
     );
   }
 
-  /** Nobody else changes keys while `work` runs. Its changes are undone if it throws. */
+  /** Excludes other writers of keys while `work` runs. Its changes are undone if it throws. */
   inTransaction<T>(work: () => Promise<T>): Promise<T> {
     return this.connection.inTransaction(async () => {
       await this.connection.all(this.#statements.lock);
@@ -286,12 +286,12 @@ export interface KeyChanges {
 }
 
 /**
- * Follows the keys of a store, whichever store or file it is: says what has changed since it was asked last. Uses of
+ * Follows the keys of a store, whichever store or file it is: reports what has changed since the last call. Uses of
  * keys are not changes.
  */
 export class Follower {
   #store: KeyStore | undefined;
-  /** As it was when the keys were read last from the store that is open. */
+  /** The head at the last read of the open store. */
   #head: StoreHead | undefined;
   /** The keys as returned last, by id. */
   readonly #known = new Map<string, StoredKey>();
@@ -302,7 +302,7 @@ export class Follower {
     private readonly accept: (head: StoreHead) => void,
   ) {}
 
-  /** The store, opened if it is not open, or has to be opened again. */
+  /** The store, opened or reopened if needed. */
   async store(): Promise<KeyStore> {
     if (this.#store !== undefined && (await this.#store.news()) === 'gone') await this.close();
     this.#store ??= await this.open();
@@ -314,7 +314,7 @@ export class Follower {
     const store = await this.store();
     if (this.#head !== undefined && (await store.news()) === 'none') return;
     const before = this.#head;
-    // The head comes first: a change in between is then read twice, and not missed.
+    // The head comes first: a change in between is then read twice, never missed.
     const head = await store.head();
     if (before !== undefined && isSame(before, head)) return;
     this.accept(head);

@@ -1,6 +1,6 @@
-// A connection to an SQLite file of the data folder, by libsql. It is declared async, but the calls block. The file has
-// no write-ahead log beside it, so that it can be moved, replaced or removed, and a backup that is moved over it is not
-// mixed with what was there before.
+// A connection to an SQLite file of the data folder, by libsql. Its methods are declared async, but block. The file
+// has no write-ahead log beside it, so that it can be moved, replaced or removed, and a backup moved over it is not
+// mixed with old content.
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { report } from 'node:process';
@@ -8,8 +8,8 @@ import type Libsql from 'libsql';
 import { ensureDataDir } from '../secret.js';
 import { Connection, type Dialect, type Value } from './connection.js';
 
-// libsql asks Node for a report of the process, to know which libc there is, and a report with the interfaces of the
-// network looks up their names: 12 ms of CPU in each thread, and 160 ms where no server of names answers.
+// libsql asks Node for a process report, to find the C library, and a report with network interfaces looks up their
+// names: 12 ms of CPU in each thread, and 160 ms where no name server answers.
 const reports = process.report as typeof report & { excludeNetwork: boolean };
 reports.excludeNetwork = true;
 
@@ -48,9 +48,12 @@ const POLL_MS = 250;
 
 export interface SqliteFile {
   readonly path: string;
-  /** Texts of SQL. Each is run once, in its place, and never edited after a release; `user_version` counts them. */
+  /**
+   * SQL statements of migrations. Each is run once, in order, and never edited after a release; `user_version` counts
+   * them.
+   */
   readonly steps: readonly string[];
-  /** Beyond it a file that another process writes to counts as locked. */
+  /** Timeout after which a file that another process writes to counts as locked. */
   readonly busyTimeoutMs: number;
   /** The fault of a file of a later version, as a sentence. */
   readonly later: (version: number) => string;
@@ -69,7 +72,7 @@ export class LibsqlConnection extends Connection {
   readonly #statements = new Map<string, Libsql.Statement>();
   /** The file that is open, and when it was last changed. */
   #stamp: string;
-  /** Differs after another connection has changed the file. */
+  /** Changes after another connection has changed the file. */
   readonly #dataVersion: number;
 
   private constructor(private readonly file: SqliteFile) {
@@ -89,20 +92,20 @@ export class LibsqlConnection extends Connection {
     }
   }
 
-  /** Opens an existing file. A folder that cannot be written to is enough for reading. */
+  /** Opens an existing file. Read access to the folder is enough for reading. */
   static open(file: SqliteFile): LibsqlConnection {
     const { path } = file;
     if (!existsSync(path))
       throw Object.assign(new Error(`there is no ${basename(path)} in ${dirname(path)}`), { code: 'ENOENT' });
-    // An empty file is not a store, though libsql would make one of it: it may be what a damage has left.
+    // An empty file is not a store, though libsql would make one of it: it may be the result of damage.
     if (statSync(path).size === 0) throw Object.assign(new Error('it is empty'), { code: 'SQLITE_NOTADB' });
     return new LibsqlConnection(file);
   }
 
-  /** Opens the file, made if it is not there. */
+  /** Opens the file, creating it if needed. */
   static async openOrMake(file: SqliteFile): Promise<LibsqlConnection> {
     ensureDataDir(dirname(file.path));
-    // Made by us first, so that the file and the journal beside it are its owner's alone.
+    // Created by us first, so that only the owner can read the file and its journal.
     if (!existsSync(file.path)) closeSync(openSync(file.path, 'a', 0o600));
     return new LibsqlConnection(file).migrate();
   }
@@ -113,7 +116,7 @@ export class LibsqlConnection extends Connection {
     try {
       if (this.#version() < steps.length) {
         await this.inTransaction(async () => {
-          // Another process may have been here first.
+          // Another process may have migrated it meanwhile.
           for (const step of steps.slice(this.#version())) this.#db.exec(step);
           this.#db.pragma(`user_version = ${steps.length}`);
         });
@@ -134,8 +137,8 @@ export class LibsqlConnection extends Connection {
   }
 
   /**
-   * A file that is replaced or written to is opened again: it may be another, or damaged. The version differs once
-   * another connection has written, also where `quietly` has mistaken that for its own write.
+   * A file that is replaced or written to is opened again: it may be another, or damaged. The version changes once
+   * another connection has written, even where `quietly` has mistaken that for its own write.
    */
   news(): 'none' | 'gone' {
     const isAsOpened =
@@ -179,7 +182,7 @@ export class LibsqlConnection extends Connection {
     return (this.#statement(`PRAGMA ${name}`).get() as Record<string, number>)[name] as number;
   }
 
-  /** The steps that the file has taken. Throws if a later version has written it. */
+  /** The number of applied migrations. Throws if a later version has written the file. */
   #version(): number {
     const version = this.#pragma('user_version');
     if (version > this.file.steps.length) throw new Error(this.file.later(version));
@@ -196,9 +199,9 @@ export class LibsqlConnection extends Connection {
 const fileOf = (stamp: string): string => stamp.split(',').slice(0, 2).join();
 
 /**
- * A view instead of a table, or a trigger of somebody else, runs any statement, and one that never ends would hold its
- * thread for good.
- * @throws Error with a sentence that names the file and what does not belong there
+ * A view in place of a table, or a foreign trigger, runs any statement, and an endless one would block its thread for
+ * good.
+ * @throws Error with a sentence that names the file and the foreign object
  */
 function refuseOtherSchema(db: Libsql.Database, { path, steps }: SqliteFile): void {
   const tables = steps.flatMap((step) =>

@@ -14,8 +14,8 @@ export interface StoreOptions {
 }
 
 /**
- * How an older file becomes the present one; the first version that people used had the first table and no number.
- * Triggers number every change, also one that is made by hand in the file.
+ * Migrations of older files; the first published version had the first table and no number. Triggers number every
+ * change, even one made by hand in the file.
  */
 const STEPS: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS api_key (
@@ -54,7 +54,7 @@ const STEPS: readonly string[] = [
    CREATE TRIGGER api_key_removed AFTER DELETE ON api_key BEGIN
      UPDATE key_head SET change = change + 1, epoch = hex(randomblob(8));
    END`,
-  // Look-ups took any key before they had a scope: existing keys keep them.
+  // Look-ups accepted any key before they had a scope: existing keys keep access.
   `UPDATE api_key SET scopes = json_insert(scopes, '$[#]', 'lookup')`,
 ];
 
@@ -75,7 +75,7 @@ function fileIn(dataDir: string, busyTimeoutMs = BUSY_TIMEOUT_MS): SqliteFile {
   return { path, steps: STEPS, busyTimeoutMs, later };
 }
 
-/** Whether there may be a store to open: of a database only a connection tells. */
+/** Whether there may be a store to open; for a database only a connection tells. */
 export function mayBeThere({ dataDir, url }: StoreOptions): boolean {
   return url !== undefined || existsSync(storePath(dataDir));
 }
@@ -96,7 +96,7 @@ export async function openOrMakeStore({ dataDir, url }: StoreOptions): Promise<K
 
 /**
  * Opens an existing store for the worker thread of the service.
- * @param wake called when something has changed, if the store can tell
+ * @param wake called when something has changed, if the store can notify
  */
 export async function openFollowedStore({ dataDir, url }: StoreOptions, wake: () => void): Promise<KeyStore> {
   if (url === undefined)
@@ -111,7 +111,7 @@ export async function openFollowedStore({ dataDir, url }: StoreOptions, wake: ()
   }
 }
 
-/** Renames a file that cannot be read as a store to `keys.db.damaged`, and what SQLite keeps beside it. */
+/** Renames a file that cannot be read as a store to `keys.db.damaged`, with SQLite's files beside it. */
 export async function setAsideIfDamaged(options: StoreOptions): Promise<void> {
   if (options.url !== undefined || !mayBeThere(options)) return;
   try {

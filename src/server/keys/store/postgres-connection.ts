@@ -1,15 +1,15 @@
-// One connection to the shared store, with its tables up to date. A database that does not answer in time counts as one
-// that is away: the query fails, and the holder of the connection drops it and opens another.
+// One connection to the shared store, with its tables up to date. A database that does not answer in time counts as
+// away: the query fails, and the owner drops the connection and opens another.
 
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { Connection, type Dialect, type Value } from './connection.js';
 
-/** A database that does not answer is one that is away. */
+/** Timeout after which a database counts as away. */
 const ANSWER_TIMEOUT_MS = 4000;
 /**
- * Whoever waits for a lock longer than the client does would keep a connection of the database. By transaction, as a
- * bouncer gives the session to others.
+ * A client that waits for a lock beyond its own timeout would occupy a connection of the database. The limit is set
+ * in each transaction, because a bouncer shares sessions.
  */
 const BOUNDED = `; SET LOCAL statement_timeout = ${ANSWER_TIMEOUT_MS}`;
 
@@ -31,7 +31,7 @@ const POSTGRES: Dialect = {
   least: 'least',
   greatest: 'greatest',
   nowMs: 'extract(epoch FROM clock_timestamp()) * 1000',
-  // Another server, after a failover behind a balancer, may have lost what the one before had.
+  // Another server, after a failover behind a balancer, may lack writes of the previous one.
   epoch: "epoch || ' ' || pg_postmaster_start_time()",
   hex: (column) => `encode(${column}, 'hex')`,
   listJson: (column) => `array_to_json(${column})::text`,
@@ -43,7 +43,7 @@ const POSTGRES: Dialect = {
   elements: 'jsonb_array_elements',
 };
 
-/** The longest that a change takes to be seen: notifications shorten it, and nothing depends on them. */
+/** The longest delay before a change is seen: notifications shorten it, and nothing depends on them. */
 const POLL_MS = 5000;
 
 /** Each step is taken once, in its place, and never edited after a release. */
@@ -122,7 +122,8 @@ const STEPS: readonly string[] = [
      batch bigint NOT NULL,
      at_ms bigint NOT NULL
    )`,
-  // Nodes of version 0.2.0 go on adding to `points`: so the points held are beside, and the sum of both stays true.
+  // Nodes of version 0.2.0 continue to add to `points`: so the points held are in a column beside it, and the sum of
+  // both stays right.
   `ALTER TABLE hexcodes_used ADD COLUMN held bigint NOT NULL DEFAULT 0;
    CREATE TABLE hexcodes_holder (
      key_id text NOT NULL,
@@ -141,7 +142,7 @@ const VERSION = STEPS.length;
 /** Number of the advisory lock that no other program on the database takes. */
 const LOCK = 4_838_200_611;
 
-/** Time to say goodbye to a database that may be away. */
+/** Timeout of closing a connection to a database that may be away. */
 const CLOSE_TIMEOUT_MS = 500;
 
 /** Numbers of 64 bits, which pg hands over as text. */
@@ -168,13 +169,13 @@ export class PostgresConnection extends Connection {
   }
 
   /**
-   * @param url as libpq has them, with TLS and credentials:
-   *   `postgres://user:password@host/database?sslmode=verify-full`
-   * @param name as the database's administrator sees the connection
-   * @param mayMake make the tables if they are not there
+   * @param url in the form of libpq, with TLS and credentials:
+   * `postgres://user:password@host/database?sslmode=verify-full`
+   * @param name of the connection for the database's administrator
+   * @param mayMake create missing tables
    */
   static async open(url: string, name: string, mayMake: boolean): Promise<PostgresConnection> {
-    // Our own, to be able to let go of a connection that is stuck.
+    // Our own socket, to be able to drop a connection that is stuck.
     const socket = new Socket();
     const client = new pg.Client({
       connectionString: url,
@@ -197,7 +198,7 @@ export class PostgresConnection extends Connection {
     }
   }
 
-  /** Another has to be opened once the connection has ended. */
+  /** A connection that has ended must be replaced. */
   get isCurrent(): boolean {
     return !this.#isGone;
   }
@@ -231,7 +232,7 @@ export class PostgresConnection extends Connection {
     this.socket.destroy();
   }
 
-  /** Brings the tables up to date, or makes them. Several nodes may do this at once. */
+  /** Creates the tables or brings them up to date. Several nodes may do this at once. */
   async #migrate(mayMake: boolean): Promise<void> {
     const version = await this.reading(() => this.#version());
     if (version === undefined && !mayMake)
@@ -239,7 +240,7 @@ export class PostgresConnection extends Connection {
     if (version === VERSION) return;
     await this.inTransaction(async () => {
       await this.run('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-      // Another node may have been here first.
+      // Another node may have migrated them meanwhile.
       for (const step of STEPS.slice((await this.#version()) ?? 0)) await this.run(step);
       await this.run('UPDATE hexcodes_store SET version = $1', [VERSION]);
     });
@@ -247,7 +248,7 @@ export class PostgresConnection extends Connection {
 
   /** The version of the tables; undefined if there are none. Throws if it is later than this program's. */
   async #version(): Promise<number | undefined> {
-    // Not by to_regclass: in a transaction that waited for the lock, it does not see what was made meanwhile.
+    // Not by to_regclass: in a transaction that waited for the lock, it does not see tables made meanwhile.
     const there = await this.all(
       "SELECT FROM pg_class WHERE relname = 'hexcodes_store' AND pg_table_is_visible(oid)",
     );
