@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { readConfig, SETTING_NAMES, type ServeConfig } from '#config';
-import { openLog } from '#dist/server/observe/log.js';
+import { LogSink, type LogTarget, lineForPeople, openLog } from '#dist/server/observe/log.js';
 import { serve } from '#server';
 import { openWorld } from './open-world.js';
 
@@ -14,6 +14,7 @@ type ServedData = Parameters<typeof serve>[1];
 type ServeTuning = NonNullable<Parameters<typeof serve>[3]>;
 
 export type { ServeConfig };
+export { LogSink, type LogTarget, lineForPeople, openLog };
 /** The account of bytes, requests and sockets of peers. */
 export type Budget = Parameters<NonNullable<ServeTuning['withBudget']>>[0];
 /** The threads of a server. */

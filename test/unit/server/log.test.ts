@@ -1,7 +1,7 @@
 // The log: its sink, secrets, and lines for people. The lines of requests: test/e2e/server/observe/log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { LogSink, type LogTarget, lineForPeople, openLog } from '#dist/server/observe/log.js';
+import { LogSink, type LogTarget, lineForPeople, openLog } from '../../support/server.js';
 
 // The log sink over a target that a test lets succeed, fail or stand still: order, the bound of memory, the count.
 describe('the sink', () => {

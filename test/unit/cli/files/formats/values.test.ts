@@ -1,60 +1,77 @@
 // Values of typed files: dates, the depth and weight of JSON, and rows in windows.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as arrow from 'apache-arrow';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import {
-  dateText,
-  durationText,
-  intervalText,
-  timestampText,
-  timeText,
-} from '#dist/files/formats/values/column-text.js';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { jsonWeight, MAX_DEPTH } from '#dist/files/formats/values/json-columns.js';
 import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/ceiling.js';
+import { Hexcodes } from '#hexcodes';
+import { encodeFile } from '../../../../support/files/convert.js';
+import { ownFolder } from '../../../../support/own-folder.js';
 
-// Dates and times as text: as Date writes them where Date can, and right beyond its years.
+let library: Hexcodes;
+beforeAll(async () => {
+  library = await Hexcodes.load();
+});
+
+// Dates and times of Arrow as text in CSV: as Date writes them where Date can, and right beyond its years.
 describe('dates and times', () => {
-  const MAX_DAYS = 100_000_000;
+  const scratch = ownFolder('dates');
+  const DAYS = fc.sample(fc.integer({ min: -100_000_000, max: 100_000_000 }), { numRuns: 300, seed: 7 });
+  const MS = fc.sample(fc.integer({ min: -8.64e15, max: 8.64e15 }), { numRuns: 300, seed: 8 });
+  const { DAY } = arrow.DateUnit;
+  const { SECOND, MILLISECOND, MICROSECOND, NANOSECOND } = arrow.TimeUnit;
+  const LEAST = -(2n ** 63n);
 
-  test('every day that Date knows', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -MAX_DAYS, max: MAX_DAYS }), (days) => {
-        expect(dateText(days)).toBe(new Date(days * 86_400_000).toISOString().slice(0, -14));
-      }),
-    );
-    for (const [days, text] of [
-      [0, '1970-01-01'],
-      [-1, '1969-12-31'],
-      [11_016, '2000-02-29'],
-      [-25_567, '1900-01-01'],
-      [-719_528, '0000-01-01'],
-      [-719_529, '-000001-12-31'],
-      [2_932_896, '9999-12-31'],
-      [2_932_897, '+010000-01-01'],
-    ] as const) {
-      expect(dateText(days)).toBe(text);
-    }
+  /** What a column of numbers is in CSV. */
+  async function textsOf(type: arrow.DataType, numbers: readonly (number | bigint)[]): Promise<string[]> {
+    const length = numbers.length;
+    const data =
+      typeof numbers[0] === 'bigint'
+        ? BigInt64Array.from(numbers as bigint[])
+        : Int32Array.from(numbers as number[]);
+    const made = arrow.makeData({ type, length, nullCount: 0, data } as never);
+    const degrees = (value: number) =>
+      arrow.vectorFromArray(new Float64Array(length).fill(value), new arrow.Float64());
+    const table = new arrow.Table({ lat: degrees(21), lng: degrees(105), t: new arrow.Vector([made]) });
+    const [input, output] = [join(scratch, 'in.arrows'), join(scratch, 'out.csv')];
+    writeFileSync(input, arrow.tableToIPC(table, 'stream'));
+    await encodeFile(library, input, output, { keep: ['t'] });
+    return readFileSync(output, 'utf8')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(',')[0]!);
+  }
+
+  test('every day that Date knows', async () => {
+    const due = DAYS.map((days) => new Date(days * 86_400_000).toISOString().slice(0, -14));
+    expect(await textsOf(new arrow.Date_(DAY), DAYS)).toEqual(due);
+    const days = [0, -1, 11_016, -25_567, -719_528, -719_529, 2_932_896, 2_932_897];
+    expect(await textsOf(new arrow.Date_(DAY), days)).toEqual([
+      ...['1970-01-01', '1969-12-31', '2000-02-29', '1900-01-01'],
+      ...['0000-01-01', '-000001-12-31', '9999-12-31', '+010000-01-01'],
+    ]);
   });
 
-  test('timestamps to the millisecond as Date, and the ends of 64 bits in every unit', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -8.64e15, max: 8.64e15 }), (ms) => {
-        expect(timestampText(BigInt(ms), 'ms', true)).toBe(new Date(ms).toISOString());
-      }),
-    );
-    const least = -(2n ** 63n);
-    expect(timestampText(least, 'ns', false)).toBe('1677-09-21T00:12:43.145224192');
-    expect(timestampText(2n ** 63n - 1n, 'us', true)).toBe('+294247-01-10T04:00:54.775807Z');
-    expect(timestampText(least, 'us', false)).toBe('-290308-12-21T19:59:05.224192');
-    expect(timestampText(-1n, 's', false)).toBe('1969-12-31T23:59:59');
-    expect(timestampText(2n ** 53n + 1n, 's', false)).toBe('+285428751-11-12T07:36:33');
+  test('timestamps to the millisecond as Date', async () => {
+    const texts = await textsOf(new arrow.Timestamp(MILLISECOND, 'UTC'), MS.map(BigInt));
+    expect(texts).toEqual(MS.map((ms) => new Date(ms).toISOString()));
   });
 
-  test('times, durations and intervals', () => {
-    expect(timeText(0n, 's')).toBe('00:00:00');
-    expect(timeText(86_399_999_999_999n, 'ns')).toBe('23:59:59.999999999');
-    expect(durationText(-500n, 'ms')).toBe('PT-0.500S');
-    expect(durationText(90_061n, 's')).toBe('PT90061S');
-    expect(intervalText(-1, 0, 1n)).toBe('P-1M0DT0.000000001S');
+  test.each([
+    [new arrow.Timestamp(NANOSECOND), LEAST, '1677-09-21T00:12:43.145224192'],
+    [new arrow.Timestamp(MICROSECOND, 'UTC'), 2n ** 63n - 1n, '+294247-01-10T04:00:54.775807Z'],
+    [new arrow.Timestamp(MICROSECOND), LEAST, '-290308-12-21T19:59:05.224192'],
+    [new arrow.Timestamp(SECOND), -1n, '1969-12-31T23:59:59'],
+    [new arrow.Timestamp(SECOND), 2n ** 53n + 1n, '+285428751-11-12T07:36:33'],
+    [new arrow.TimeSecond(), 0, '00:00:00'],
+    [new arrow.TimeNanosecond(), 86_399_999_999_999n, '23:59:59.999999999'],
+    [new arrow.DurationMillisecond(), -500n, 'PT-0.500S'],
+    [new arrow.DurationSecond(), 90_061n, 'PT90061S'],
+  ])('%s of %d is %s', async (type, value, text) => {
+    expect(await textsOf(type, [value])).toEqual([text]);
   });
 });
 
