@@ -6,7 +6,6 @@ export const LONG_UNITS = [
   'test/property/cli/files/damaged-files.test.ts',
   'test/property/server/quota.test.ts',
   'test/property/wire/bulk/bulk-text.test.ts',
-  'test/unit/cli/files/formats/batches.test.ts',
   'test/unit/slow-tools.test.ts',
   'test/unit/wire/bulk.test.ts',
 ];

@@ -3,15 +3,14 @@
 import { deflateRawSync } from 'node:zlib';
 import * as arrow from 'apache-arrow';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { openInput } from '#dist/files/disk/input.js';
-import { FORMATS, formatOfName, WRITTEN_FORMATS } from '#dist/files/format.js';
-import { dialectOf } from '#dist/files/formats/csv/dialect.js';
-import { openSource } from '#dist/files/formats/open.js';
+import { Hexcodes } from '#hexcodes';
+import { WRITTEN } from '../doors/doors.js';
 import { below, pick, type Random } from '../random.js';
+import { convert } from './convert.js';
 
 /** Undamaged files: one of each format that is written and has rows of its own, and CSV packed. */
 export const NAMES = [
-  ...WRITTEN_FORMATS.filter((format) => FORMATS[format].readAs === null).map((format) => `whole.${format}`),
+  ...WRITTEN.flatMap(([format]) => (format === 'xlsx' ? [] : [`whole.${format}`])),
   'whole.csv.gz',
 ];
 
@@ -40,37 +39,21 @@ export function damagedBytes(whole: Buffer, damage: Damage, random: Random): Buf
   return bytes;
 }
 
-/** Opens a file as the command does. @param target 'types' for a format with types, 'any' for one of text */
-export async function sourceOf(path: string, target: 'types' | 'any' = 'types') {
-  const input = await openInput(path);
-  const format = formatOfName(path).format ?? 'csv';
-  const choice = { delimiter: null, decimal: '.', hasHeader: true } as const;
-  const dialect = dialectOf(input.head, format, choice, () => false);
-  try {
-    return { input, source: await openSource(input, format, target, dialect) };
-  } catch (error) {
-    input.close();
-    throw error;
-  }
-}
+let library: Promise<Hexcodes> | undefined;
 
-/** The number of rows of a file, or its fault; throws what is not a CliFailure. */
+/** The number of rows of a file that is encoded into Arrow, or its fault; throws what is not a CliFailure. */
 export async function outcomeOf(
   path: string,
 ): Promise<{ rows: number } | { fault: string; exitCode: number }> {
-  let close = (): void => undefined;
+  library ??= Hexcodes.load();
   try {
-    const { input, source } = await sourceOf(path);
-    close = () => input.close();
-    let rows = 0;
-    for await (const { rowCount } of source.batches()) rows += rowCount;
-    return { rows };
+    const output = `${path}.out.arrow`;
+    const { tally } = await convert(await library, { inputs: [path], output, columns: { prefix: 'own_' } });
+    return { rows: tally.rows };
   } catch (error) {
     const { name, message, exitCode } = error as Error & { exitCode?: number };
     if (name !== 'CliFailure') throw error;
     return { fault: message, exitCode: exitCode! };
-  } finally {
-    close();
   }
 }
 

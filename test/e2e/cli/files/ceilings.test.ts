@@ -128,6 +128,16 @@ describe('what becomes too much', () => {
     );
   });
 
+  test('a line of NDJSON of more than 16 MiB, with and without its end', async () => {
+    const row = (letters: number): string => `{"lat":21,"lng":105,"t":"${'x'.repeat(letters - 27)}"}`;
+    for (const end of ['\n', ''])
+      expect(await refused('long.ndjson', `${row(16 * MIB + 1)}${end}`)).toMatch(
+        /row 1: a line of more than 16 MiB/,
+      );
+    folder.write('most.ndjson', `${row(16 * MIB)}\n`);
+    expect((await folder.run(['encode', 'most.ndjson', '-q', '-o', 'most.csv'])).code).toBe(0);
+  });
+
   test('a line of another encoding without an end', async () => {
     const content = Buffer.concat([Buffer.from('lat,lng,a\n21,105,'), Buffer.alloc(20 * MIB, 'a')]);
     expect(await refused('line.csv', content, ['--encoding', 'windows-1258'])).toMatch(
@@ -247,4 +257,21 @@ test('the ceiling is a variable: one value for all readers', async () => {
     2,
     expect.stringContaining('HEXCODES_READ_MEMORY=many: must be a whole number of MiB from 16 to 65536'),
   ]);
+});
+
+// A pipe is read value by value: a batch ends at as many bytes as at as many rows.
+test.each([
+  ['csv', 'id,lat,lng,text\n', (id: number, text: string) => `${id},21,105.8,${text}\n`],
+  ['ndjson', '', (id: number, text: string) => `{"id":${id},"lat":21,"lng":105.8,"text":"${text}"}\n`],
+] as const)('8,000 rows of 50 kB from a pipe of %s', async (format, head, rowOf) => {
+  const text = 'x'.repeat(50_000);
+  const rows = Array.from({ length: 8000 }, (_, id) => Buffer.from(rowOf(id, text)));
+  const { code, stdout } = await run(
+    ['aggregate', '-', '--from', format, '--by', 'province', '--sum', 'id'],
+    {
+      stdin: Buffer.concat([Buffer.from(head), ...rows]),
+      env: { NODE_OPTIONS: '--max-old-space-size=320' },
+    },
+  );
+  expect([code, stdout]).toEqual([0, 'admin_code,province,sum_id\nHN,Hà Nội,31996000\n']);
 });

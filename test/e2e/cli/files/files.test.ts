@@ -217,6 +217,12 @@ describe('other formats', () => {
     expect(features).toMatchObject([{ geometry: { type: 'Point', coordinates: [lng, lat] } }]);
   });
 
+  test('a record separator may be before a line of NDJSON', async () => {
+    folder.write('separated.ndjson', '\u001e{"lat":21.0306,"lng":105.8489}\n'.repeat(2));
+    const { stdout } = await folder.run('encode separated.ndjson -q --to csv');
+    expect(rowsOf(stdout)).toHaveLength(2);
+  });
+
   test('formats of stdin are told by content', async () => {
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
     for (const stdin of [

@@ -8,10 +8,12 @@ import * as arrow from 'apache-arrow';
 import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-chunk.js';
+import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../../support/cli.js';
-import { BAD_INPUT, outcomeOf, sourceOf } from '../../../../support/files/damaged.js';
+import { encodeFile } from '../../../../support/files/convert.js';
+import { BAD_INPUT, outcomeOf } from '../../../../support/files/damaged.js';
 import { ownFolder } from '../../../../support/own-folder.js';
 import { sharedCommand } from '../../../../support/shared.js';
 
@@ -19,6 +21,20 @@ const SCHEMA = 1;
 const DICTIONARY = 2;
 const RECORDS = 3;
 const END = Buffer.from('ffffffff00000000', 'hex');
+
+let library: Hexcodes;
+beforeAll(async () => {
+  library = await Hexcodes.load();
+});
+
+/** The lines of NDJSON that a file becomes, those of its columns that are named alone. */
+async function linesOf(path: string, output: string, ...keep: string[]): Promise<string[]> {
+  await encodeFile(library, path, output, keep.length > 0 ? { keep } : {});
+  return readFileSync(output, 'utf8').trimEnd().split('\n');
+}
+
+const doubles = (length: number, value: number): arrow.Vector =>
+  arrow.vectorFromArray(Array(length).fill(value), new arrow.Float64());
 
 /** The messages of a stream, without its end. */
 function messagesIn(bytes: Uint8Array): { kind: number; bytes: Buffer }[] {
@@ -41,27 +57,18 @@ describe('compressed', () => {
   const SMALL = { NODE_OPTIONS: '--max-old-space-size=256' };
   const DISTRICTS = ['Hoàn Kiếm', 'Ba Đình', null];
 
-  async function valuesIn(path: string): Promise<Record<string, unknown[]>> {
-    const { source } = await sourceOf(path);
-    const values: Record<string, unknown[]> = {};
-    for await (const batch of source.batches()) {
-      source.columns.forEach(({ name }, c) => {
-        values[name] = [...(values[name] ?? []), ...Array.from(batch.values[c]!)];
-      });
-    }
-    return values;
-  }
+  const output = join(ownFolder('compressed'), 'out.ndjson');
 
   test.each(['lz4', 'zstd'])('%s: every value of every row', async (codec) => {
-    const rows = Array.from({ length: ROWS }, (_, i) => i);
-    expect(await valuesIn(`test/fixtures/arrow/${codec}.feather`)).toEqual({
-      id: rows.map((i) => 9007199254740993n + BigInt(Math.floor(i / 50))),
-      lat: rows.map((i) => 21.0306 + Math.floor(i / 500) * 1e-4),
-      lng: rows.map(() => 105.8489),
-      nothing: rows.map(() => null),
-      district: rows.map((i) => DISTRICTS[Math.floor(i / 40) % 3]),
-      trips: rows.map((i) => (i % 2 === 1 ? `[${Math.floor(i / 100)},null]` : '[]')),
+    const due = Array.from({ length: ROWS }, (_, i) => {
+      const id = 9007199254740993n + BigInt(Math.floor(i / 50));
+      const lat = 21.0306 + Math.floor(i / 500) * 1e-4;
+      const district = JSON.stringify(DISTRICTS[Math.floor(i / 40) % 3]);
+      const trips = i % 2 === 1 ? `[${Math.floor(i / 100)},null]` : '[]';
+      return `{"id":${id},"lat":${lat},"lng":105.8489,"nothing":null,"district":${district},"trips":${trips},`;
     });
+    const lines = await linesOf(`test/fixtures/arrow/${codec}.feather`, output);
+    expect(lines.map((line) => line.slice(0, line.indexOf('"hexcodes":')))).toEqual(due);
   });
 
   test('a dictionary that claims more values than it has', async () => {
@@ -93,7 +100,7 @@ describe('compressed', () => {
       const magic = codec === 'lz4' ? '04224d18' : '28b52ffd';
       bytes[bytes.indexOf(Buffer.from(magic, 'hex'))]! ^= 1;
       folder.write('damaged.feather', bytes);
-      await expect(valuesIn(folder.file('damaged.feather'))).rejects.toThrow(
+      await expect(linesOf(folder.file('damaged.feather'), output)).rejects.toThrow(
         /damaged\.feather, row 1: cannot be read as Arrow \(broken (?:LZ4|Zstandard) data\)/,
       );
     } finally {
@@ -110,7 +117,8 @@ describe('nested columns', () => {
     let field: Field = new Field('n', new Int32());
     for (let level = 0; level < levels; level++) field = new Field('s', new Struct([field]));
     const path = join(scratch, 'nested.arrows');
-    writeFileSync(path, tableToIPC(new Table(new Schema([field])), 'stream'));
+    const axes = ['lat', 'lng'].map((name) => new Field(name, new arrow.Float64()));
+    writeFileSync(path, tableToIPC(new Table(new Schema<any>([...axes, field])), 'stream'));
     return outcomeOf(path);
   }
 
@@ -142,7 +150,8 @@ describe('dictionaries', () => {
       data: Int32Array.from(keys),
       dictionary: arrow.vectorFromArray(texts, new arrow.Utf8()),
     });
-    const table = new arrow.Table({ text: new arrow.Vector([data]) });
+    const [lat, lng] = [doubles(keys.length, 21), doubles(keys.length, 105)];
+    const table = new arrow.Table({ lat, lng, text: new arrow.Vector([data]) });
     const found = messagesIn(arrow.tableToIPC(table, 'stream'));
     const of = (kind: number) => found.find((message) => message.kind === kind)!.bytes;
     return { schema: of(SCHEMA), dictionary: of(DICTIONARY), records: of(RECORDS) };
@@ -151,14 +160,8 @@ describe('dictionaries', () => {
   async function textsOf(...parts: Buffer[]): Promise<unknown[]> {
     const path = join(scratch, 'x.arrows');
     writeFileSync(path, Buffer.concat([...parts, END]));
-    const { input, source } = await sourceOf(path);
-    try {
-      const texts: unknown[] = [];
-      for await (const { values } of source.batches()) texts.push(...Array.from(values[0]!));
-      return texts;
-    } finally {
-      input.close();
-    }
+    const lines = await linesOf(path, join(scratch, 'x.ndjson'), 'text');
+    return lines.map((line) => (JSON.parse(line) as { text: unknown }).text);
   }
 
   test('a dictionary that is replaced, many times: only the last counts against the ceiling', async () => {
@@ -207,14 +210,15 @@ describe('dictionaries', () => {
       for (const text of texts) builder.append(text);
       return builder.flush();
     });
-    const schema = new arrow.Schema([new arrow.Field('text', type, true)]);
+    const axes = ['lat', 'lng'].map((name) => new arrow.Field(name, new arrow.Float64(), true));
+    const schema = new arrow.Schema<any>([...axes, new arrow.Field('text', type, true)]);
     const batches = parts.map((part) => {
       const struct = new arrow.Struct(schema.fields as never);
       const data = arrow.makeData({
         type: struct,
         length: part.length,
         nullCount: 0,
-        children: [part] as never,
+        children: [...[21, 105].map((value) => doubles(part.length, value).data[0]), part] as never,
       });
       return new arrow.RecordBatch(schema, data as never);
     });
@@ -291,7 +295,10 @@ describe('ends', () => {
   });
 
   test('streams that are joined are named as such, in both framings, with end marks and without', async () => {
-    const small = arrow.tableToIPC(arrow.tableFromArrays({ lat: Float64Array.of(21) }), 'stream');
+    const small = arrow.tableToIPC(
+      arrow.tableFromArrays({ lat: Float64Array.of(21), lng: Float64Array.of(105) }),
+      'stream',
+    );
     const messages = messagesIn(small).map((message) => message.bytes);
     // Before Arrow 0.15 no word was before a message, whose size was padded otherwise.
     const old = messages.map((message) => {
@@ -330,6 +337,7 @@ describe('lengths', () => {
           each((i) => 21 + i / 100),
           new arrow.Float64(),
         ),
+        lng: doubles(ROWS, 105),
         name: arrow.vectorFromArray(
           each((i) => `tên ${i}`),
           new arrow.Utf8(),
@@ -421,19 +429,23 @@ describe('claims', () => {
   interface Claimed {
     /** Rows of the group in place of 300. */
     readonly rows?: number;
-    /** Groups around the second column in its schema. */
+    /** Groups around the first column in its schema. */
     readonly depth?: number;
   }
 
   async function outcomeWith({ rows = 300, depth = 0 }: Claimed) {
     const writer = new ByteWriter();
     const schema = [
-      { name: 'root', num_children: 1 },
-      { name: 'lat', type: 'DOUBLE' as const, repetition_type: 'OPTIONAL' as const },
+      { name: 'root', num_children: 2 },
+      ...['lat', 'lng'].map((name) => ({
+        ...{ name, type: 'DOUBLE' as const, repetition_type: 'OPTIONAL' as const },
+      })),
     ];
     const parquet = new ParquetWriter({ writer, schema });
     parquet.write({
-      columnData: [{ name: 'lat', data: Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? null : i)) }],
+      columnData: ['lat', 'lng'].map((name) => ({
+        ...{ name, data: Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? null : i)) },
+      })),
     });
     for (const group of parquet.row_groups) group.num_rows = BigInt(rows);
     for (let i = 0; i < depth; i++)

@@ -32,8 +32,7 @@ describe('dates and times', () => {
         ? BigInt64Array.from(numbers as bigint[])
         : Int32Array.from(numbers as number[]);
     const made = arrow.makeData({ type, length, nullCount: 0, data } as never);
-    const degrees = (value: number) =>
-      arrow.vectorFromArray(new Float64Array(length).fill(value), new arrow.Float64());
+    const degrees = (value: number) => arrow.vectorFromArray(Array(length).fill(value), new arrow.Float64());
     const table = new arrow.Table({ lat: degrees(21), lng: degrees(105), t: new arrow.Vector([made]) });
     const [input, output] = [join(scratch, 'in.arrows'), join(scratch, 'out.csv')];
     writeFileSync(input, arrow.tableToIPC(table, 'stream'));
