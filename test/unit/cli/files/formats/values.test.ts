@@ -24,7 +24,7 @@ describe('dates and times', () => {
   const { SECOND, MILLISECOND, MICROSECOND, NANOSECOND } = arrow.TimeUnit;
   const LEAST = -(2n ** 63n);
 
-  /** What a column of numbers is in CSV. */
+  /** Numbers of a type as CSV has them. */
   async function textsOf(type: arrow.DataType, numbers: readonly (number | bigint)[]): Promise<string[]> {
     const length = numbers.length;
     const data =
