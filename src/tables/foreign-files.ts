@@ -34,6 +34,8 @@ const wide = (letters: string): string => [...letters].join('␀');
 const KINDS: readonly Kind[] = [
   { starts: /^BZh[1-9]1AY&SY/, what: 'packed with bzip2', hint: UNPACK('bzip2 -dc') },
   { starts: '\xfd7zXZ␀', what: 'packed with xz', hint: UNPACK('xz -dc') },
+  { starts: '␟\x8b', what: 'packed with gzip twice', hint: UNPACK('gzip -dc') },
+  { starts: /^[^␀].{256}ustar/s, what: 'a tar archive', hint: UNPACK('tar -xOf') },
   { starts: '(\xb5/\xfd', what: 'packed with Zstandard', hint: UNPACK('zstd -dc') },
   { starts: '␄"M␘', what: 'packed with LZ4', hint: UNPACK('lz4 -dc') },
   { starts: "7z\xbc\xaf'␜", what: 'a 7z archive', hint: UNPACK('7z x -so') },

@@ -15,6 +15,7 @@ import {
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import {
   holdsPositions,
+  isPosition,
   nestedIn,
   otherSystemIn,
   positionInText,
@@ -329,6 +330,9 @@ function hintFor(
   const { names } = sample;
   const odd = names.flatMap((_, column) => otherUnits(textsOf(sample, column)) ?? [])[0];
   if (odd !== undefined) return odd;
+  const first = sample.rows[0] ?? [];
+  if (names.length === 1 && first.length === 2 && isPosition(first.join(',')))
+    return `A field with a comma is written in quotes: "${first.join(',')}".`;
   const [latE7] = wholeNumbersWithin(sample, 80_000_000, 240_000_000);
   const [lngE7] = wholeNumbersWithin(sample, 1_020_000_000, 1_180_000_000);
   if (latE7 !== undefined && lngE7 !== undefined)

@@ -28,19 +28,25 @@ export const DELIMITER_WORDS: ReadonlyMap<string, Delimiter> = new Map([
   ['pipe', '|'],
 ]);
 
+const QUOTED_FIELD = /(?<=^\ufeff?|[,;\t|] *)"(?:[^"]|"")*"/g;
+const DECIMAL_COMMA = /^\s*[-+]?\d+,\d+\s*$/;
+
 /**
- * The delimiter of a header row; a comma where it shows none.
+ * The delimiter of the first row; a comma where it shows none. Delimiters within quotes do not count, and neither do
+ * commas that are all decimal: `21,0288;105,8525`.
  * @param header whole, or its beginning
  */
 export function delimiterOf(header: Uint8Array): Delimiter {
-  const row = new TextDecoder().decode(header);
+  const row = new TextDecoder().decode(header).replace(QUOTED_FIELD, (text) => text.replace(/[,;\t|]/g, ' '));
   let best: Delimiter = ',';
   let bestScore = 0;
   for (const delimiter of DELIMITERS) {
     const names = row.split(delimiter);
     if (names.length === 1) continue;
     const known = names.filter((name) => isKnownName(withoutAround(name, isBlankOrQuote)));
-    const score = 1e6 * known.length + names.length;
+    const numbers = names.filter((name) => name.includes(','));
+    const isDecimal = numbers.length > 0 && numbers.every((name) => DECIMAL_COMMA.test(name));
+    const score = 1e6 * known.length + (isDecimal ? 1e5 : 0) + names.length;
     if (score > bestScore) {
       best = delimiter;
       bestScore = score;

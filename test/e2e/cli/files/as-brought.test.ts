@@ -192,14 +192,20 @@ describe('packed and other files', () => {
     });
   });
 
-  test.each([
-    ['a.csv.xz', '\xfd7zXZ\0...'],
-    ['a.zip', 'PK\x03\x04............a.csv'],
-    ['a.7z', "7z\xbc\xaf'\x1c"],
-    ['a.xls', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'],
-  ])('%s is known by its first bytes', async (name, bytes) => {
-    folder.write(name, Buffer.from(bytes, 'latin1'));
-    expect((await folder.run(['encode', name, '-q'])).code).toBe(3);
+  const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+  const tar = latin1('a.csv'.padEnd(257, '\0').concat('ustar').padEnd(512, '\0').concat('lat,lng\n'));
+  test.each<[string, Buffer, string]>([
+    ['a.csv.xz', latin1('\xfd7zXZ\0...'), 'packed with xz'],
+    ['a.zip', latin1('PK\x03\x04............a.csv'), 'a ZIP archive'],
+    ['a.7z', latin1("7z\xbc\xaf'\x1c"), 'a 7z archive'],
+    ['a.xls', latin1('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), 'an Excel workbook from before 2007'],
+    ['a.csv.gz', gzipSync(gzipSync('lat,lng\n')), 'packed with gzip twice'],
+    ['a.tar', tar, 'a tar archive'],
+    ['a.tar.gz', gzipSync(tar), 'a tar archive'],
+  ])('%s is known by its first bytes', async (name, bytes, what) => {
+    folder.write(name, bytes);
+    const { code, stderr } = await folder.run(['encode', name, '-q']);
+    expect([code, stderr]).toEqual([3, expect.stringContaining(`it is ${what}`)]);
   });
 
   test.each([
@@ -254,6 +260,28 @@ describe('without a header', () => {
     );
     const json = await quiet('HN-6GHP4-83RFR\n', 'decode', '--to', 'ndjson');
     expect(JSON.parse(json.stdout)).toMatchObject({ 1: 'HN-6GHP4-83RFR', status: 'OK' });
+  });
+
+  test('decimal commas between other delimiters, and commas within quotes, are no delimiters', async () => {
+    for (const between of [';', '\t', '|']) {
+      const row = ['Hồ Gươm', '21,0288', '105,8525'].join(between);
+      const added = ADDED.replaceAll(',', between);
+      expect((await quiet(`${row}\n`, 'encode')).stdout).toBe(`${row}${between}${added}\n`);
+    }
+    const titled = await quiet(
+      '"số, tên, nơi";kd;vd\n1;105,8525;21,0288\n',
+      'encode',
+      '--lat=vd',
+      '--lng=kd',
+    );
+    expect(titled.stdout.split('\n')[1]).toBe(`1;105,8525;21,0288;${ADDED.replaceAll(',', ';')}`);
+    const text = await quiet('21.0288,105.8525,a;b\n', 'encode');
+    expect(text.stdout).toBe(`21.0288,105.8525,a;b,${ADDED}\n`);
+  });
+
+  test('a position without quotes below a header of one column is named', async () => {
+    const { code, stderr } = await quiet('position\n21.0288,105.8525\n', 'encode');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('in quotes: "21.0288,105.8525"')]);
   });
 
   test('--no-header, with columns by number', async () => {
