@@ -1,4 +1,4 @@
-// Parquet to Parquet by column chunks: which columns can be copied as they are in the file. by-chunks.ts copies them.
+// Parquet to Parquet by column chunks: which columns can be copied unchanged. by-chunks.ts copies them.
 
 import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
 import { addedColumns, keptColumns } from './columns/columns.js';
@@ -55,11 +55,11 @@ export interface ChunkPlan {
   readonly added: readonly TableColumn[];
 }
 
-/** How a run from Parquet to Parquet can be done by chunks; null where it cannot. */
+/** The plan of a run from Parquet to Parquet by chunks; null where it cannot be done. */
 export async function planChunks(run: Run): Promise<ChunkPlan | null> {
   const { operation, sort, isFormer, hasCertainty = false, columns: choice, errors } = run.request;
   if (operation !== 'encode' || sort !== null || choice.position !== undefined) return null;
-  // Columns of ours that are not in the records, and rows that are taken out.
+  // Columns that are not made from the records, and removed rows.
   if (isFormer || hasCertainty || errors.kind === 'skip' || errors.kind === 'file') return null;
   let plan: ChunkPlan | null = null;
   let first = '';
@@ -75,7 +75,7 @@ export async function planChunks(run: Run): Promise<ChunkPlan | null> {
       plan = found;
       return undefined;
     } catch (error) {
-      // by-values.ts finds the same fault, after the rows before it.
+      // by-values.ts reports the same fault, after the rows before it.
       return reasonOf(error);
     }
   });
@@ -104,8 +104,8 @@ function planOf(
 }
 
 /**
- * Whether the columns of a file can be copied, whatever they hold: not where a row group lacks some, or has them in
- * another order, encrypted, in other files or with other rows.
+ * Whether the columns of a file can be copied: not if a row group lacks some, or has them in another order,
+ * encrypted, in other files or with other rows.
  */
 function canCopy({ parquet: { metadata }, footer, spans }: OpenFile): boolean {
   const leaves = spans.flatMap((span) => span.leaves);
@@ -150,20 +150,20 @@ function spansOf(children: readonly SchemaTree[]): ColumnSpan[] {
   });
 }
 
-/** The elements of some columns as they are in the file. */
+/** The elements of some columns, unchanged. */
 export function elementsOf({ footer, spans }: OpenFile, columns: readonly number[]): ThriftStruct[] {
   const schema = listOf(footer, FILE.schema) as readonly ThriftStruct[];
   return columns.flatMap((index) => schema.slice(...spans[index]!.elements));
 }
 
-/** An element as text that is the same in all files whose columns can be put together: ids are left out. */
+/** An element as text, equal in all files whose columns can be combined; ids are omitted. */
 function comparable(element: ThriftStruct): string {
   const members = new Map(element);
   members.delete(FIELD_ID);
   return Buffer.from(writtenThrift(members)).toString('latin1');
 }
 
-/** Whether a column is written as it is in its file. */
+/** Whether a column is written with the type of its file. */
 export function isSameType(own: SchemaElement, written: SchemaElement): boolean {
   if (own.type !== written.type) return false;
   if (own.type === 'FIXED_LEN_BYTE_ARRAY' && own.type_length !== written.type_length) return false;

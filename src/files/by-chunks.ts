@@ -1,5 +1,5 @@
-// Parquet to Parquet by column chunks: the columns of the input are copied as they are in the file, only the
-// coordinates are read, and our columns are written after them. by-chunks-plan.ts says which files can be done so.
+// Parquet to Parquet by column chunks: the columns of the input are copied unchanged, only the coordinates are read,
+// and our columns are written after them. by-chunks-plan.ts decides which files can be converted in this way.
 
 import type { AsyncBuffer } from 'hyparquet';
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
@@ -47,9 +47,9 @@ import { requireBelowCeiling } from './held/ceiling.js';
 import type { Run } from './request.js';
 import { faultIn, type RowFailure } from './tally.js';
 
-/** Bytes of a chunk that are copied at a time. */
+/** Bytes of a chunk that are copied at once. */
 const COPY_BYTES = 1 << 20;
-/** The head of a page is shorter, where it holds no statistics of long texts. */
+/** Longer than the head of any page without statistics of long texts. */
 const HEAD_BYTES = 64 * 1024;
 
 /** Members of a chunk's metadata by their ids in the format. */
@@ -75,7 +75,7 @@ interface EncodedGroup {
   readonly statuses: Uint8Array;
 }
 
-/** Batches are written with their row group, after the last of its rows. */
+/** The rows of batches are written with their row group, after its last row. */
 export class ChunkPipeline implements Pipeline {
   readonly #run: Run;
   readonly #plan: ChunkPlan;
@@ -160,7 +160,10 @@ export class ChunkPipeline implements Pipeline {
     await this.#file.write(parts);
   }
 
-  /** Copies a chunk. @returns where it begins in the file of the input, and in the output */
+  /**
+   * Copies a chunk.
+   * @returns its offsets in the input and in the output
+   */
   async #copied(
     { parquet: { buffer }, group, rows }: GroupReading,
     { index, isRepeated }: Leaf,
@@ -250,17 +253,20 @@ function noteRecords(
   }
 }
 
-/** A chunk as the metadata claim it. */
+/** A chunk as described by the metadata. */
 interface ClaimedChunk {
   readonly from: number;
   readonly sizeBytes: number;
   readonly rows: number;
-  /** With the nulls; in a column of lists with one for each empty list, too. */
+  /** Number of values, nulls included; in a column of lists also one for each empty list. */
   readonly values: number;
   readonly isRepeated: boolean;
 }
 
-/** Walks the heads of a chunk's pages, which are not unpacked. @throws Error for incomplete pages */
+/**
+ * Reads the heads of a chunk's pages without unpacking them.
+ * @throws Error for incomplete pages
+ */
 async function requirePages(buffer: AsyncBuffer, chunk: ClaimedChunk): Promise<void> {
   const { from, sizeBytes, rows, isRepeated } = chunk;
   let values = 0;
@@ -300,20 +306,20 @@ async function requirePages(buffer: AsyncBuffer, chunk: ClaimedChunk): Promise<v
   if (!Number.isNaN(pageRows) && pageRows !== rows) throw new Error(`${pageRows} rows where ${rows} are due`);
 }
 
-/** The metadata of a chunk that lies elsewhere; its indexes and filters are not copied. */
+/** The metadata of a chunk at another offset; its indexes and filters are not copied. */
 function movedChunk(chunk: ThriftStruct, from: number, to: number): ThriftStruct {
   const meta = new Map(chunk.get(CHUNK.metadata)!.value as ThriftStruct);
   for (const id of [META.dataOffset, META.dictionaryOffset]) {
     const offset = meta.get(id);
     if (offset === undefined) continue;
-    // A dictionary page at 0 is one that is left out.
+    // A dictionary page at 0 is absent.
     if (offset.value === 0n) meta.delete(id);
     else meta.set(id, { type: I64, value: (offset.value as bigint) + BigInt(to - from) });
   }
   for (const id of [META.indexOffset, META.bloomOffset, META.bloomSize]) meta.delete(id);
   const statistics = meta.get(META.statistics);
-  // The older bounds of bytes are in a wrong order where old programs wrote them; without the name of the program,
-  // readers could not tell.
+  // Old programs wrote the older bounds of bytes in a wrong order; without the name of the program, readers could not
+  // tell.
   if (statistics !== undefined && Number(meta.get(1)!.value) >= 6) {
     const newer = new Map(statistics.value as ThriftStruct);
     newer.delete(1);

@@ -45,7 +45,7 @@ import { RowWriters } from './rows/row-writers.js';
 import { MAX_COLUMNS, type TextRows, textAt } from './rows/text-rows.js';
 import { type Degrees, faultIn, type RowFailure } from './tally.js';
 
-/** Rows of a window at most; the kernel takes as many. */
+/** Most rows of a window, the capacity of the kernel. */
 const MAX_ROWS = 4096;
 const ZERO = 0x30;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
@@ -54,7 +54,7 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 type GroupFormat = 'parquet' | 'arrow';
 const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojson', 'parquet', 'arrow']);
 
-/** @returns how a run can be done by rows, or in words why it cannot */
+/** @returns the plan of a run by rows, or a sentence why it has none */
 export async function planRows(run: Run): Promise<RowPlan | string> {
   const { sourceFormat, targetFormat, targets } = run;
   const isText = FORMATS[sourceFormat].delimiter !== null;
@@ -78,7 +78,7 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
       return 'a row may become several';
     return isNdjson && targetFormat === 'ndjson' ? asLines(plan) : plan;
   } catch {
-    // by-values.ts meets the same fault, and reports it.
+    // by-values.ts reports the same fault.
     return 'the first rows have a fault';
   }
 }
@@ -94,7 +94,7 @@ function asLines(plan: RowPlan | string): RowPlan | string {
   return { ...plan, kept: [whole.column, own].filter((column) => column >= 0), frame: LINES };
 }
 
-/** Why rows are not written here, in words. */
+/** Why rows are not written here, as a sentence. */
 function againstTargets({ request, targetFormat, rejectsFormat: rejects }: Run): string | undefined {
   const hasNumbers = request.operation === 'decode' || request.hasCertainty === true;
   if (hasNumbers && request.csv.decimal === ',') return 'numbers have a decimal comma';
@@ -105,7 +105,10 @@ function againstTargets({ request, targetFormat, rejectsFormat: rejects }: Run):
   return undefined;
 }
 
-/** @returns how rows of these columns are done, or in words why they are not. @throws CliFailure */
+/**
+ * @returns the plan for rows of these columns, or a sentence why there is none
+ * @throws CliFailure
+ */
 export function planOf(run: Run, found: Found, source: RowPlan['source']): RowPlan | string {
   const { request, sourceFormat, targetFormat, rejectsFormat: rejects, hexcodes } = run;
   const against = againstTargets(run);
@@ -155,7 +158,10 @@ const INTEGERS: ReadonlySet<ColumnKind> = new Set(['int', 'uint', 'long']);
 /** Kinds of resolutions that plainTextAt reads. */
 const RESOLUTION_KINDS: ReadonlySet<ColumnKind> = new Set(['text', 'int', 'uint', 'long', 'double', 'float']);
 
-/** The columns that are read, or in words why they are not read here. @throws CliFailure where there are none */
+/**
+ * The columns that are read, or a sentence why they are not read here.
+ * @throws CliFailure where there are none
+ */
 function readColumns(
   { request, hexcodes, sourceFormat, targetFormat }: Run,
   { columns, sample }: Found,
@@ -183,7 +189,7 @@ function readColumns(
     : 'positions are bytes or numbers of one column';
 }
 
-/** The columns of a CSV by its first rows, or in words why they are not known without reading a pipe. */
+/** The columns of a CSV by its first rows, or a sentence why they are unknown without reading a pipe. */
 async function textSample(run: Run): Promise<Found | string> {
   const { request, sample } = run;
   const isPipe = request.inputs[0] === '-' || statOf(request.inputs[0]!).sizeBytes === null;
@@ -209,7 +215,7 @@ async function sampleOf(
   }
 }
 
-/** The columns of NDJSON by its first rows, or by all rows, or in words why they are not read here. */
+/** The columns of NDJSON by its first rows, or by all rows, or a sentence why they are not read here. */
 async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string> {
   const { request } = run;
   for (const each of request.inputs)
@@ -234,7 +240,7 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
 interface GroupColumns {
   readonly columns: readonly TableColumn[];
   isDouble(index: number): boolean;
-  /** Why a column is not read here, in words. */
+  /** Why a column is not read here, as a sentence. */
   against(index: number): string | undefined;
 }
 
@@ -266,7 +272,7 @@ async function arrowColumns(input: Input): Promise<GroupColumns> {
   };
 }
 
-/** The columns of Parquet or Arrow, the same in all inputs, or in words why they are not read here. */
+/** The columns of Parquet or Arrow, equal in all inputs, or a sentence why they are not read here. */
 async function groupSample(run: Run, hasTypes: boolean): Promise<Found | string> {
   const { request, sourceFormat, targetFormat } = run;
   let first: readonly TableColumn[] | null = null;
@@ -306,7 +312,7 @@ function readIn({ code }: Pick<ReadColumns, 'code'>, kept: readonly number[]): r
   return code < 0 || kept.includes(code) ? kept : [...kept, code];
 }
 
-/** Rows, and the offset after them at which reading can resume. */
+/** Rows, and the offset from which reading can resume after them. */
 interface Window {
   readonly rows: TextRows;
   readonly endOffset: number;
@@ -340,7 +346,7 @@ export class RowBatches {
   *batchesOf(rows: TextRows, endOffset: number): Generator<Batch> {
     const end = rows.text.at;
     yield this.#batch(rows, endOffset);
-    // Values that were made from the rows are gone.
+    // Values made from the rows before are dropped.
     rows.text.at = end;
   }
 
@@ -388,7 +394,7 @@ export class RowBatches {
     return isJson ? textOf(columns[column]!, text) : text;
   }
 
-  /** Gives the kernel each row's resolution, and a placeholder for an invalid one. */
+  /** Passes each row's resolution to the kernel, with a placeholder for an invalid one. */
   #readResolutions(rows: TextRows): void {
     const { resolutions } = this.run.hexcodes.kernel;
     this.#wrong.length = 0;
@@ -418,7 +424,7 @@ export class RowBatches {
     return resolutionIn(this.#resolutionText(rows, row), this.run.request.resolution);
   }
 
-  /** A number of JSON as columns have it: 9 where it was written as 9.0. */
+  /** A number of JSON in the form of columns: 9 where it was written as 9.0. */
   #resolutionText(rows: TextRows, row: number): string {
     const { columns, own, isTyped } = this.plan;
     const column = columns[own]!;

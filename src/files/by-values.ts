@@ -1,4 +1,4 @@
-// The pipeline of values: rows in columns from any format into any, for files that no other pipeline converts.
+// The pipeline of values: rows in columns from any format to any other, for files that no other pipeline converts.
 
 import { planOf, RowBatches, typedAdder } from './by-rows.js';
 import { otherColumns } from './columns/columns.js';
@@ -35,24 +35,24 @@ import { textAdder, ValueRows } from './rows/plain-values.js';
 import { RowWriters } from './rows/row-writers.js';
 
 /**
- * The columns of all inputs of JSON together, for a target with types; null for inputs of other formats, and where one
- * is a pipe, which can be read only once.
- * @throws CliFailure BAD_INPUT for what is not JSON
+ * The columns of all inputs of JSON together, for a target with types; null for inputs of other formats, and where
+ * one is a pipe, which can be read only once.
+ * @throws CliFailure BAD_INPUT for invalid JSON
  */
 async function inferAll(run: Run): Promise<KnownFeatures | null> {
   if (run.request.inputs.some((path) => statOf(path).sizeBytes === null)) return null;
   return (await inferenceOf(run.sourceFormat)?.(run)) ?? null;
 }
 
-/** Converts and writes rows in columns that are those of the first input. */
+/** Converts and writes rows in the columns of the first input. */
 interface Way {
-  /** @param skipped the first rows, which an earlier run has converted */
+  /** @param skipped number of first rows that an earlier run has converted */
   batches(rows: TableRows, skipped: number): Iterable<Batch>;
   end(): Promise<void>;
   close(): void;
 }
 
-/** The first input, by whose columns all are read, and where its rows go. */
+/** The first input, which determines the columns of all, and the destination of its rows. */
 interface First {
   readonly columns: readonly TableColumn[];
   readonly frame: CollectionFrame | undefined;
@@ -93,7 +93,7 @@ class ValuePipeline implements Pipeline {
       const first = { source, sample, file: input.name };
       const fields = await FieldWay.of(this.#run, first, this.#fit);
       this.#first = { columns, frame, way: fields ?? (await SinkWay.of(this.#run, first)) };
-      // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
+      // Later inputs of JSON are read by the fields of the first one, in any order.
       if (isAny) this.#known = { columns, idName: 'id' };
     } else if (typesOf(columns) !== typesOf(this.#first.columns) && !isAny)
       throw otherColumns(columns, input.name, this.#first.columns, nameOf(request.inputs[0]!));
@@ -116,10 +116,10 @@ class ValuePipeline implements Pipeline {
   }
 }
 
-/** Rows whose values become ranges of bytes: the kernel's records are copied after them. */
+/** Rows whose values become ranges of bytes, followed by the kernel's records. */
 class FieldWay extends RowBatches implements Way {
   readonly #values: ValueRows;
-  /** Whether positions are those that the source has of its own. */
+  /** Whether positions come from the source itself, not from a column. */
   readonly #hasOwnPosition: boolean;
   readonly #deciding: readonly number[];
   readonly #read: PositionReader;
@@ -142,7 +142,7 @@ class FieldWay extends RowBatches implements Way {
   /** null for rows that leave by sinks only */
   static async of(run: Run, { source, sample }: Opened, fit: RowFit): Promise<FieldWay | null> {
     const { columns, position } = source;
-    // Features without geometries have no position of their own beside the one that is added.
+    // Features without geometries have only the added position.
     if (run.request.pipeline === 'values' || (run.request.operation === 'decode' && position !== undefined))
       return null;
     const isLines = run.targetFormat === 'ndjson' && run.request.operation === 'encode';
@@ -154,7 +154,7 @@ class FieldWay extends RowBatches implements Way {
     const plan = isFeatures ? { ...found, frame: isLines ? LINES : frameOf(source.frame) } : found;
     const { kept, lat, lng, code, own, whole, isTyped, format } = plan;
     const read = new Set([...(isFeatures ? [] : kept), lat, lng, code, own, whole?.column]);
-    // A position whose text is told in a fault is read from its plain value.
+    // A position whose text is quoted in a fault is read from its plain value.
     const isTold = (index: number): boolean =>
       kept.includes(index) && ['text', 'double', 'long'].includes(columns[index]!.kind);
     if (isTyped && [lat, lng].some((index) => index >= 0 && !isTold(index))) return null;
@@ -190,7 +190,7 @@ class FieldWay extends RowBatches implements Way {
   }
 }
 
-/** Rows whose values leave as they are, through sinks. */
+/** Rows whose values leave unchanged, through sinks. */
 class SinkWay implements Way {
   private constructor(
     private readonly run: Run,

@@ -1,4 +1,4 @@
-// Converts rows in columns, positions to codes or codes to positions, and says what becomes of them.
+// Converts rows in columns, positions to codes or codes to positions, and reports the outcome of each.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { codeBytes, recordAt, recordStatusAt } from '../hexcodes/kernel/output-layout.js';
@@ -45,7 +45,7 @@ const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' 
 /** The fault of a row whose shape is not a point. */
 export const shapeFault = (type: string): string => `a ${type}, and ${POINT_WORDS}`;
 
-/** @param keptIndexes of the columns of the source that stay */
+/** @param keptIndexes of the columns of the source that are kept */
 function encoder(
   hexcodes: Hexcodes,
   { resolution, isFormer, hasCertainty = false, columns: choice }: FilesRequest,
@@ -176,7 +176,10 @@ function readFieldsOf(
   return { kind: 'pair', lat, lng, resolution };
 }
 
-/** The resolution of each row; a missing value of a column of them is the usual one. @param at its index, or -1 */
+/**
+ * The resolution of each row; a missing value in a column of resolutions is the default.
+ * @param at index of the column, or -1
+ */
 function resolutionsOf(
   { rowCount, values, unread }: TableRows,
   columns: readonly TableColumn[],
@@ -191,7 +194,7 @@ function resolutionsOf(
   return own;
 }
 
-/** @param resolutions of the rows, as they are understood: also where a position has no code */
+/** @param resolutions of the rows as understood, even where a position has no code */
 function encoded(
   hexcodes: Hexcodes,
   latLngDeg: Float64Array,
@@ -223,7 +226,7 @@ function encoded(
   };
 }
 
-/** @param keptIndexes of the columns of the source that stay */
+/** @param keptIndexes of the columns of the source that are kept */
 function decoder(
   hexcodes: Hexcodes,
   { columns: choice }: FilesRequest,
@@ -233,7 +236,7 @@ function decoder(
   const at = codeColumn(sample, choice, file, (text) => hexcodes.isValid(text), hasHeader);
   const column = columns[at]!;
   refuseUnread([column], file);
-  // Features without geometries have no position of their own beside the one that we add.
+  // Features without geometries have only the position that we add.
   const placed = hasNoPosition(sample) ? [sample.position!.lat, sample.position!.lng] : [];
   const indexes = keptIndexes.filter((index) => !placed.includes(index));
   const kept = indexes.map((index) => columns[index]!);
@@ -263,7 +266,7 @@ function decoder(
         lats.push(decoded?.lat ?? null);
         lngs.push(decoded?.lng ?? null);
         resolutions.push(decoded?.resolution ?? null);
-        // As the service: a row without a code is a wrong request, not an invalid code.
+        // As in the service, a row without a code is an invalid request, not an invalid code.
         status.push(decoded !== null ? 'OK' : text === '' ? 'INVALID_REQUEST' : 'INVALID_HEXCODES');
         admins.push(decoded?.admin_code ?? null);
       }
@@ -307,7 +310,7 @@ export interface ConvertedRows extends TableRows {
   readonly latLngDeg: Float64Array | null;
   /** Rows whose position is the middle of a map's view only. */
   readonly views: number;
-  /** The fault of a failed row of the batch, in words. */
+  /** The fault of a failed row of the batch, as a sentence. */
   faultOf(row: number): string;
 }
 
@@ -326,9 +329,9 @@ export interface RowsShape {
   readonly hasHeader: boolean;
   /** Name of the file in messages. */
   readonly file: string;
-  /** Whether the target has numbers: positions that came as text are then written as numbers. */
+  /** Whether the target has numbers; positions that came as text are then written as numbers. */
   readonly isTyped?: boolean;
-  /** Whether the target needs a column of lat and one of lng, also where the position came in another form. */
+  /** Whether the target needs a column of lat and one of lng, even if the position came in another form. */
   readonly needsPosition?: boolean;
   /** Whether rows are to be sorted by cell. */
   readonly isSorted?: boolean;
@@ -342,7 +345,7 @@ export function refuseUnread(columns: readonly TableColumn[], file: string): voi
   }
 }
 
-/** A value of a row, for the words of its fault. */
+/** A value of a row, for the sentence about its fault. */
 export function fieldOf(
   columns: readonly TableColumn[],
   { values }: TableRows,

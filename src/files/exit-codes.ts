@@ -4,7 +4,7 @@
 
 import { paintFor, say, shellWord, visible, visibleMessage } from './terminal/say.js';
 
-/** Where in a file something is wrong. Rows count from 1 without the header. */
+/** Location of a fault in a file. Rows count from 1 without the header. */
 export interface FaultLocation {
   /** The path as given, or `(stdin)`. */
   readonly file: string;
@@ -20,11 +20,11 @@ export function badInput(location: FaultLocation, message: string, hint?: string
   return new CliFailure(EXIT.BAD_INPUT, `${visible(parts.join(', '))}: ${message}`, hint);
 }
 
-/** Options or arguments that cannot be. */
+/** Options or arguments that are invalid. */
 export const badUsage = (message: string, hint?: string): CliFailure =>
   new CliFailure(EXIT.USAGE, message, hint);
 
-/** The failure for files with a footer that were joined: the last footer knows of the last file alone. */
+/** The failure for concatenated files with a footer: the last footer describes only the last file. */
 export const joinedFiles = (file: string): CliFailure =>
   badInput(
     { file },
@@ -32,7 +32,7 @@ export const joinedFiles = (file: string): CliFailure =>
     'Name each of them: they become one output.',
   );
 
-/** The failure for data that break in the middle of a file; a failure that says more stays as it is. */
+/** The failure for data that break in the middle of a file; a failure with more detail stays unchanged. */
 export function brokenAt(location: FaultLocation, error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
   return badInput(location, `cannot be read from here on (${reasonOf(error)})`);
@@ -56,7 +56,7 @@ const PROGRAMS: Readonly<Record<string, Readonly<Record<'from' | 'to', string>>>
   http: { from: 'curl -fsSL ADDRESS', to: 'curl -fsSL -T - ADDRESS' },
 };
 
-/** A hint for an address in place of a path: others read and write it, by a pipe. */
+/** A hint for an address in place of a path: programs that read and write it, by a pipe. */
 function pipeFor(path: string, way: 'from' | 'to'): string | undefined {
   const [, scheme = ''] = /^(\w+):\/\//.exec(path) ?? [];
   const line = PROGRAMS[scheme.toLowerCase().replace('https', 'http')]?.[way];
@@ -81,7 +81,7 @@ const ERRNO: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** Messages of V8 where a value cannot be made, and their meaning for a file. */
+/** Messages of V8 where a value cannot be allocated, and their meaning for a file. */
 const BEYOND: readonly (readonly [RegExp, string])[] = [
   [/Maximum call stack size exceeded/, 'it is nested too deeply'],
   [/Invalid string length|string longer than/, 'a text is longer than memory can hold'],
@@ -92,7 +92,7 @@ const BEYOND: readonly (readonly [RegExp, string])[] = [
   [/outside the bounds of the DataView|Start offset -?\d+ is outside/, 'it points beyond its end'],
 ];
 
-/** A system error or a limit of V8 in words; any other error as its message. */
+/** A sentence for a system error or a limit of V8; any other error's message. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Error) {
     const beyond = BEYOND.find(([pattern]) => pattern.test(error.message));
@@ -111,7 +111,7 @@ export const EXIT = {
   BAD_INPUT: 3,
   BAD_OUTPUT: 4,
   TOO_NOISY: 5,
-  /** Ctrl-C or SIGTERM, as shells count them. */
+  /** Exit code after Ctrl-C or SIGTERM, as in shells. */
   INTERRUPTED: 130,
   TERMINATED: 143,
 } as const;
@@ -186,8 +186,8 @@ export function tellFailure({
 }
 
 /**
- * Ends the command with a sentence where standard output cannot be written. A reader that has closed it (`| head`) is
- * not a failure: the exit code is the one so far.
+ * Ends the command with a sentence where standard output cannot be written. A closed reader (`| head`) is not a
+ * failure: the exit code stays unchanged.
  */
 export function watchStandardOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -25,7 +25,10 @@ export {
   writtenFormatOf,
 } from '../tables/formats.js';
 
-/** A format named on the command line: of outputs one that is written. @throws CliFailure USAGE for any other word */
+/**
+ * A format named on the command line; an output must be a format that is written.
+ * @throws CliFailure USAGE for any other word
+ */
 export function requireFormat(name: string, option: '--from' | '--to' | '--format'): FileFormat {
   const known = option === '--from' ? FILE_FORMATS : WRITTEN_FORMATS;
   const format = known.find((each) => each === name.toLowerCase());
@@ -35,7 +38,7 @@ export function requireFormat(name: string, option: '--from' | '--to' | '--forma
   throw new CliFailure(EXIT.USAGE, `${option} ${name}: must be one of ${known.join(', ')}`, hint);
 }
 
-/** Words for formats that are not extensions of theirs, or mean another one here. */
+/** Words for formats that are not their extensions, or are extensions of another format here. */
 const WORDS: ReadonlyMap<string, FileFormat> = new Map([
   ['json', 'ndjson'],
   ['jsonlines', 'ndjson'],
@@ -54,7 +57,7 @@ const WORDS: ReadonlyMap<string, FileFormat> = new Map([
   ['google', 'kml'],
 ]);
 
-/** The format that a word probably means; of formats that are not written, GeoJSON in their place. */
+/** The format that a word probably means; GeoJSON for formats that are not written. */
 function meantFormat(name: string, known: readonly FileFormat[]): FileFormat | undefined {
   const plain = name.toLowerCase().replace(/[^a-z]/g, '');
   const found =
@@ -64,13 +67,13 @@ function meantFormat(name: string, known: readonly FileFormat[]): FileFormat | u
   return found === undefined || known.includes(found) ? found : 'geojson';
 }
 
-/** The format of an input's rows: the one that the user names, else that of its name, else that of its first bytes. */
+/** The format of an input's rows: by option, else by its name, else by its first bytes. */
 export function formatOf(
   { path, head }: { readonly path: string | null; readonly head: Uint8Array },
   from: FileFormat | null = null,
 ): FileFormat {
   const found = formatOfBytes(head);
-  // The mark of a binary format is surer than a name.
+  // The magic bytes of a binary format are more certain than a name.
   const marked = FORMATS[found].isText ? null : found;
   return readFormatOf(from ?? marked ?? (path === null ? null : formatOfName(path).format) ?? found);
 }

@@ -1,4 +1,4 @@
-// The library as the command uses it: the binaries that ship with the package are read once; HEXCODES_INDEX and
+// The library for the command: the binary files that ship with the package are read once; HEXCODES_INDEX and
 // HEXCODES_REACH replace the shipped ones.
 
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { CliFailure, EXIT, reasonOf } from './exit-codes.js';
  * @param reachPath a list of the user's own of the provinces that codes may name
  */
 export async function readDataFiles(indexPath?: string, reachPath?: string): Promise<HexcodesData> {
-  // At once: three small files are read sooner than the threads for reading are started.
+  // Synchronously: three small files are read sooner than reading threads are started.
   const kernel = readFileSync(new URL('../kernel.wasm', import.meta.url));
   const index = readFileSync(indexPath ?? new URL('../../data/index.bin', import.meta.url));
   const reach = readFileSync(reachPath ?? new URL('../../data/reach.bin', import.meta.url));

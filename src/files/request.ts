@@ -1,5 +1,5 @@
-// A run of `encode` or `decode` over files as data: the request of the command line, the state that all ways of
-// conversion share, and the result.
+// A run of `encode` or `decode` over files as data: the request of the command line, the state that all pipelines
+// share, and the result.
 
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Operation } from '../hexcodes/wire/job.js';
@@ -17,7 +17,7 @@ import { type CsvChoice, type CsvDialect, requireDecimal, requireDelimiter } fro
 import type { TableColumn } from './formats/table.js';
 import type { Tally } from './tally.js';
 
-/** Where failed rows go. */
+/** Destination of failed rows. */
 export type ErrorPolicy =
   | { readonly kind: 'keep' | 'skip' | 'stop' }
   | { readonly kind: 'file'; readonly path: string };
@@ -28,7 +28,7 @@ export interface FilesRequest {
   readonly inputs: readonly string[];
   /** null for stdout. */
   readonly output: string | null;
-  /** Formats that the user names; null for those that names and content show. */
+  /** Formats given by the user; null: by name and content. */
   readonly from: FileFormat | null;
   readonly to: FileFormat | null;
   /** Resolution of rows that name none, 0 to 15. */
@@ -41,7 +41,7 @@ export interface FilesRequest {
   readonly sort: { readonly memoryBytes: number } | null;
   readonly columns: ColumnChoice;
   readonly csv: CsvChoice;
-  /** How inputs are to be read. */
+  /** How to read inputs. */
   readonly input: InputOptions;
   readonly errors: ErrorPolicy;
   readonly isResume: boolean;
@@ -50,15 +50,15 @@ export interface FilesRequest {
   readonly isQuiet: boolean;
   /** Whether to say how the rows were converted. */
   readonly isVerbose?: boolean;
-  /** Converts value by value even where a faster path exists, for tests and proofs that compare them. */
+  /** Converts value by value even where a faster path exists, for tests and proofs. */
   readonly pipeline?: 'values';
-  /** Goes by threads in slices of this size, whatever the size of the input, for tests. */
+  /** Uses threads with slices of this size, whatever the size of the input, for tests. */
   readonly sliceBytes?: number;
   /** Ends the run as a failure. */
   readonly signal?: AbortSignal;
 }
 
-/** A run under way, as every pipeline sees it. */
+/** A running conversion, as every pipeline sees it. */
 export interface Run {
   readonly request: FilesRequest;
   readonly hexcodes: Hexcodes;
@@ -76,11 +76,11 @@ export interface Run {
   readonly target: CsvDialect;
   /** Size of all inputs on the disk; null if one is a pipe. */
   readonly totalBytes: number | null;
-  /** The columns of all inputs of NDJSON, once they have been looked for. */
+  /** The columns of all inputs of NDJSON, once they have been inferred. */
   inferred?: readonly TableColumn[];
-  /** How rows were converted, where that shows only at the end. */
+  /** How rows were converted, if that is known only at the end. */
   said?: string;
-  /** Opens an input, and closes the one before it. Inputs are opened in their order, each once. */
+  /** Opens an input, and closes the previous one. Inputs are opened in order, each once. */
   open(inputNumber: number): Promise<Input>;
   /**
    * Called between two blocks, when all output up to here is written: shows progress, writes the journal when it is
@@ -91,7 +91,7 @@ export interface Run {
 }
 
 export interface RunResult {
-  /** Nothing was done: the output was there, and its numbers are not known. */
+  /** Nothing was done: the output existed, and its counts are not known. */
   readonly isEarlier?: boolean;
   readonly tally: Tally;
   readonly elapsedMs: number;
@@ -104,7 +104,7 @@ const MAX_HEADER_ROW = 1000;
 export const HEADER_ROW_HELP =
   'row of the header in CSV or a sheet, from 1; default: the first, or below titles the first of 20 with known names';
 
-// `--memory MiB` of commands that continue on disk when memory is full.
+// `--memory MiB` of commands that spill to disk when memory is full.
 const MIB = 2 ** 20;
 
 /** Bytes. @throws CliFailure USAGE */

@@ -6,7 +6,7 @@ import { type SlowReason, slowRowCounts } from '../hexcodes/wire/rows/row-report
 import { CliFailure, EXIT } from './exit-codes.js';
 import { grouped } from './terminal/say.js';
 
-// The fault of a failed row, in words: the columns that were read and their values. For the summary and for
+// The fault of a failed row as a sentence: the columns that were read and their values. For the summary and for
 // `--errors stop`.
 
 /** A field of a row. */
@@ -27,12 +27,12 @@ export type ReadFields =
   /** A whole position or a code. */
   | { readonly kind: 'whole'; readonly field: Field; readonly resolution: Field | null };
 
-/** UTF-16 units of a name or a value that are shown. */
+/** Shown UTF-16 units of a name or a value. */
 const SHOWN = 60;
 
 /**
- * The fields that made the row fail; all of them where no single field is at fault.
- * @param fields `resolution` only if it is not one from 0 to 15
+ * The fields that made the row fail; all of them if no single field is at fault.
+ * @param fields `resolution` only if it is not 0 to 15
  */
 export function faultIn(status: RowFailure, fields: ReadFields): string {
   const { resolution } = fields;
@@ -67,14 +67,14 @@ export const ROW_FAILURES = {
 
 export type RowFailure = keyof typeof ROW_FAILURES;
 
-/** How many failed rows of a run are tried with lat and lng exchanged. */
+/** Number of failed rows of a run that are tried with lat and lng exchanged. */
 export const SWAP_TRIES = 1000;
 
 /** A failed row in its file, from 1. */
 export interface FailedRow {
   readonly file: string;
   readonly row: number;
-  /** The columns to blame, with their values. */
+  /** The columns at fault, with their values. */
   readonly fault: string;
 }
 
@@ -104,11 +104,11 @@ export class Tally {
   readonly first = new Map<RowFailure, FailedRow>();
   /** Rows of each province, by its index in ADMIN_UNITS. */
   readonly byAdmin = new Float64Array(ADMIN_UNITS.length);
-  /** How many of the SWAP_TRIES failed rows that were tried have a code with lat and lng exchanged. */
+  /** Number of these SWAP_TRIES rows that have a code with lat and lng exchanged. */
   swapped = 0;
   /** Positions that are the middle of a map's view: their links have no pin. */
   views = 0;
-  /** Time that earlier runs took, if this one goes on from them. */
+  /** Time of earlier runs, if this one continues them. */
   elapsedBeforeMs = 0;
 
   get failedRows(): number {
@@ -148,9 +148,9 @@ export class Tally {
   }
 }
 
-// The rows of a run that the kernel left to JavaScript, in words: what they are and how they come to be fast.
+// Sentences about the rows of a run that the kernel left to JavaScript: what they are, and how to make them fast.
 
-/** The rows of each reason in words, and the remedy. */
+/** A phrase for the rows of each reason, and the remedy. */
 const WORDS: Readonly<Record<SlowReason, readonly [what: string, remedy: string]>> = {
   refused: ['rows with a fault', 'mend them or leave them out'],
   spelling: [
@@ -167,7 +167,7 @@ const WORDS: Readonly<Record<SlowReason, readonly [what: string, remedy: string]
   values: ['rows value by value', '--verbose says why'],
 };
 
-/** A smaller share, or fewer rows, are said with --verbose alone. */
+/** Smallest share that is reported without --verbose. */
 const MIN_SHARE = 0.01;
 const MIN_ROWS = 10_000;
 

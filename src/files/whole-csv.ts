@@ -1,5 +1,5 @@
-// CSV to CSV and TSV to TSV by whole rows: their header, and rows whose positions are written as people write them,
-// `21°01'43.7"N` or `+21.0288`. The kernel reads numbers alone; a file whose first rows hold other positions is
+// CSV to CSV and TSV to TSV by whole rows: their header, and rows whose positions are in human spellings,
+// `21°01'43.7"N` or `+21.0288`. The kernel reads only numbers; a file whose first rows hold other positions is
 // converted value by value, but a later row may hold one, too.
 
 import { extrasOf } from '../hexcodes/extras.js';
@@ -38,7 +38,7 @@ const CR = 13;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const TEXT: TableColumn = { name: '', kind: 'text' };
 
-/** Whether rows can be copied: neither format nor columns change, also not in the file of failed rows. */
+/** Whether rows can be copied: neither format nor columns change, not even in the file of failed rows. */
 export function canCopyRows(run: Run): boolean {
   const { request, sourceFormat, targetFormat, rejectsFormat, sample, source } = run;
   const { keep, drop } = request.columns;
@@ -129,7 +129,7 @@ class WholeCsv implements WholeInput {
     };
   }
 
-  /** Writes the header to outputs that an earlier run has not begun. */
+  /** Writes the header to new outputs. */
   async writeHead(): Promise<void> {
     const { targets, source } = this.run;
     const { delimiter, hasHeader } = source;
@@ -205,7 +205,7 @@ class WholeCsv implements WholeInput {
     });
   }
 
-  /** An answer with other fields: it is the row as it came, our fields without quotes, and the line end. */
+  /** An answer with other fields: the original row, our fields without quotes, and the line end. */
   #withOurs(answer: Uint8Array, texts: readonly string[]): Uint8Array {
     const { delimiter } = this.work.job;
     const separator = String.fromCharCode(delimiter);
@@ -238,7 +238,7 @@ class WholeCsv implements WholeInput {
   }
 }
 
-/** Whether a pair is a position that has a text which is not a plain number. */
+/** Whether a pair is a position with a text that is not a plain number. */
 function isAngle(lat: string, lng: string): boolean {
   if (![lat, lng].some((text) => Number.isNaN(numberIn(text)) || text.includes('+'))) return false;
   return !Number.isNaN(degreesOf(TEXT, lat, 'lat')) && !Number.isNaN(degreesOf(TEXT, lng, 'lng'));

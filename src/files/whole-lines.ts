@@ -1,5 +1,5 @@
-// NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, or those of its members that are kept, and
-// our members are written after it. A line that the kernel is not certain of is converted value by value.
+// NDJSON to NDJSON by whole lines: a line is copied up to its closing brace, or only its kept members, and our
+// members are written after it. A line of which the kernel is not certain is converted value by value.
 
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
@@ -23,7 +23,7 @@ import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } fro
 
 const LF = 10;
 
-/** The columns of the first input, by which the lines of all are read. */
+/** The columns of the first input, by which the lines of all inputs are read. */
 export interface LinePlan {
   readonly shape: LineShape;
   readonly converter: RowConverter;
@@ -32,7 +32,7 @@ export interface LinePlan {
   readonly position: readonly [lat: TableColumn, lng: TableColumn] | null;
 }
 
-/** @returns how lines can be copied, or in words why they cannot */
+/** @returns the plan for copying lines, or a sentence why there is none */
 export async function planLines(run: Run): Promise<LinePlan | string> {
   const { request, sourceFormat, targetFormat, rejectsFormat, hexcodes, targets } = run;
   const { columns: choice } = request;
@@ -68,14 +68,16 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
     const position = isDecode ? null : ([columns[read[0]!]!, columns[read[1]!]!] as const);
     return { shape, converter, columns, position };
   } catch {
-    // by-values.ts meets the same fault, and says it.
+    // by-values.ts reports the same fault.
     return 'the first rows have a fault';
   } finally {
     input.close();
   }
 }
 
-/** The columns that are read: of the code, or of the position and perhaps the resolution; null for other positions. */
+/**
+ * The columns that are read: of the code, or of the position and perhaps the resolution; null for other positions.
+ */
 function readIn({ request, hexcodes }: Run, sample: Sample, file: string): number[] | null {
   if (request.operation === 'decode')
     return [codeColumn(sample, request.columns, file, (text) => hexcodes.isValid(text))];
@@ -85,7 +87,7 @@ function readIn({ request, hexcodes }: Run, sample: Sample, file: string): numbe
   return [where.lat, where.lng, ...(own < 0 ? [] : [own])];
 }
 
-/** The first input once more, of a pipe the lines that have come; null where there is no whole one. */
+/** The beginning of the first input, for a pipe its first lines; null where no line is complete. */
 async function firstLines({ request, head }: Run): Promise<Input | null> {
   const [path] = request.inputs;
   if (path !== '-' && statOf(path!).sizeBytes !== null) return await openInput(path!, request.input);
@@ -119,7 +121,7 @@ class WholeLines implements WholeInput {
     private readonly plan: LinePlan,
     private readonly lines: LineConverter,
     private readonly input: Input,
-    /** Lines of the input that are converted, by which faults are told. */
+    /** Number of converted lines of the input, for messages about faults. */
     private line: number,
   ) {
     this.work = { kind: 'lines', shape: plan.shape };
@@ -143,7 +145,7 @@ class WholeLines implements WholeInput {
       this.line += lines;
       return this.run.targets.output.holdsBytes ? { ...answer, bytes: answer.bytes.slice() } : answer;
     }
-    // The bytes of the answer are those of the kernel's memory, which no conversion by values writes to.
+    // The answer is in the kernel's memory, which conversions by values do not overwrite.
     const slow: Omit<SlowAnswer, 'status' | 'bytes'>[] = [];
     const blank: number[] = [];
     const batch = new DocumentBatch();

@@ -1,5 +1,6 @@
-// Rows that are copied whole, with our columns after them: CSV to CSV, TSV to TSV, NDJSON to NDJSON. The kernel writes
-// them, a block or a slice at a time; rows that it cannot answer are converted value by value and put among the others.
+// Rows that are copied whole, followed by our columns: CSV to CSV, TSV to TSV, NDJSON to NDJSON. The kernel writes
+// them, a block or a slice at a time; rows that it cannot answer are converted value by value and inserted among the
+// others.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kernel } from '../hexcodes/kernel/kernel.js';
@@ -18,31 +19,30 @@ import type { PlainFile } from './disk/plain-file.js';
 import type { Batch, Explained, Pipeline, Reading, Wanted } from './driver.js';
 import type { FilesRequest, Run } from './request.js';
 
-// A plain file converted by threads: each reads slices of it by itself, and their answers are written in the order of
-// the file. Slices that a thread leaves are converted here.
+// A plain file converted by threads: each reads slices of it, and their answers are written in the order of the file.
+// Slices that a thread leaves are converted here.
 
-/** Slices with a thread, or answered and not yet written, for each thread; and those that wait for a worker. */
+/**
+ * Slices for each thread that are being converted or answered and not yet written; and slices waiting for a worker.
+ */
 const SLICES_PER_THREAD = 4;
 const SLICES_PER_WORKER = 3;
-/**
- * Inputs up to this size are converted before threads have earned their start. To decode takes two to three times as
- * long.
- */
+/** Largest inputs for which threads are not worth their start. Decoding takes two to three times as long. */
 const INLINE_BYTES = { encode: 256 * 1024 * 1024, decode: 16 * 1024 * 1024 };
 
-/** Whether threads make a run faster that goes by slices. */
+/** Whether threads make a sliced run faster. */
 function isWorthThreads({ request, totalBytes }: Pick<Run, 'request' | 'totalBytes'>): boolean {
   if (request.threads === 1 || totalBytes === null) return false;
   return request.sliceBytes !== undefined || totalBytes > INLINE_BYTES[request.operation];
 }
 
-/** Starts the workers of a pool, which is loaded only here: most runs need none. */
+/** Starts the workers of a pool, which is loaded only on demand: most runs need none. */
 async function startPool(threads: number): Promise<Pool> {
   const [{ Pool }, { workerKernel }] = await Promise.all([import('../pool/pool.js'), import('./library.js')]);
   return new Pool({ kernel: await workerKernel(), threads });
 }
 
-/** Workers beside this thread, which converts too. */
+/** Workers besides this thread, which converts too. */
 const workersOf = ({ threads }: FilesRequest): number => Math.max(1, threads - 1);
 
 interface Sliced<Batch> {
@@ -57,12 +57,12 @@ interface Sliced<Batch> {
   readonly holdsBytes: boolean;
   /** The rows of a slice. */
   batchOf(answer: SliceAnswer, slice: FileSlice): Promise<Batch>;
-  /** Rows from the beginning of a slice on that a thread has left. */
+  /** Rows from the beginning of a slice that a thread has left. */
   left(slice: FileSlice): AsyncGenerator<Batch>;
 }
 
 class PendingSlice {
-  /** Undefined until it is there; null where the slice was left. */
+  /** Undefined while it is pending; null where the slice was left. */
   answer: SliceAnswer | null | undefined;
   fault: unknown;
   readonly settled: Promise<void>;
@@ -88,7 +88,7 @@ class PendingSlice {
   }
 }
 
-/** The rows of a file to its end: workers take slices, and so does this thread where it would wait for them. */
+/** The rows of a file to its end: workers convert slices, and so does this thread instead of waiting. */
 async function* slicedBatches<Batch extends { readonly endOffset: number }>(
   sliced: Sliced<Batch>,
 ): AsyncGenerator<Batch> {
@@ -99,7 +99,7 @@ async function* slicedBatches<Batch extends { readonly endOffset: number }>(
   const free: Uint8Array<ArrayBuffer>[] = [];
   const sink = new ByteSink();
   let next = sliced.from;
-  /** A file that grows meanwhile is read no further. */
+  /** A file that grows meanwhile is read up to its earlier size. */
   let isCut = false;
   const cut = (): FileSlice | null => {
     const slice = isCut ? null : file.sliceAt(next, sliceBytes);
@@ -156,7 +156,7 @@ async function* slicedBatches<Batch extends { readonly endOffset: number }>(
       }
       if (end === slice.offset) return;
       if (end === slice.offset + slice.sizeBytes) continue;
-      // The slice ended within a row, so that those after it begin within one.
+      // The slice ended within a row, so the next ones begin within one.
       drop();
       next = end;
       isCut = false;
@@ -176,9 +176,9 @@ export interface Answer extends ConvertedRows {
 
 /** An input whose rows are copied. */
 export interface WholeInput {
-  /** Where its first row is in the content. */
+  /** Offset of its first row in the content. */
   readonly start: number;
-  /** How the threads of a pool convert slices, and how large these are at most. */
+  /** How the threads of a pool convert slices, and their largest size. */
   readonly work: SliceWork;
   readonly sliceBytes: number;
   /** Blocks of whole rows from an offset on; each is valid until the next is requested. @throws CliFailure BAD_INPUT */
@@ -188,7 +188,7 @@ export interface WholeInput {
    * @returns the start of the rows to convert next, and bytes that are valid until then
    */
   convert(block: Uint8Array, from: number): Answer & { readonly restAt: number };
-  /** Puts the answers to rows that the kernel cannot answer among those that `convert` or a thread has given. */
+  /** Inserts the answers to rows that the kernel cannot answer into those of `convert` or a thread. */
   mended(block: Uint8Array, answer: Answer, from: number): Promise<Answer>;
   explain(block: Uint8Array, failed: FailedRow): Explained;
 }
@@ -230,7 +230,7 @@ export class WholeRows implements Pipeline {
     }
   }
 
-  /** Rows by the threads of a pool, and here those that they leave. */
+  /** Rows converted by the threads of a pool, and here for those that they leave. */
   async *#sliced(whole: WholeInput, plain: PlainFile, from: number): AsyncGenerator<Batch> {
     const { request, hexcodes, targets } = this.run;
     this.#pool ??= await startPool(workersOf(request));
@@ -291,12 +291,12 @@ function rowsOf({ bytes, report }: Answer, wanted: Wanted): Buffer {
 
 /** The answer to a row that was converted value by value. */
 export interface SlowAnswer {
-  /** Number and bounds of the row in the block. */
+  /** Index and bounds of the row in the block. */
   readonly row: number;
   readonly start: number;
   readonly end: number;
   readonly status: RowStatus;
-  /** Bounds of the bytes of an answer whose place it takes. */
+  /** Bounds of the answer that it replaces. */
   readonly answerStart: number;
   readonly answerEnd: number;
   readonly bytes: Uint8Array;

@@ -24,23 +24,23 @@ import {
   widthOf,
 } from './group-table.js';
 
-/** Keys of groups, sums, and which rows take part. */
+/** Keys of groups, sums, and the rows that take part. */
 interface AggregationRequest {
   readonly byCell: boolean;
   readonly byProvince: boolean;
   /** Resolution of the cells, 0 to 15. */
   readonly resolution: number;
-  /** undefined: not by time. */
+  /** undefined: not grouped by time. */
   readonly time: { readonly column: string; readonly bucketMs: number } | undefined;
   readonly clock: ZoneClock;
   readonly conditions: readonly Condition[];
   /** Names of columns that are added up. */
   readonly sums: readonly string[];
-  /** Largest memory of the groups; more are written to the disk. */
+  /** Memory limit of the groups; beyond it groups are spilled to disk. */
   readonly limitBytes: number;
 }
 
-/** Rows by what became of them. */
+/** Rows by outcome. */
 export interface RowCounts {
   filtered: number;
   outside: number;
@@ -51,7 +51,7 @@ export interface RowCounts {
   grouped: number;
 }
 
-/** Provinces by their codes, in the order of the alphabet: the order of groups. */
+/** Provinces in alphabetical order of their codes, which is the order of groups. */
 const RANKED_UNITS = ADMIN_UNITS.map((unit, admin) => ({ ...unit, admin })).sort((a, b) =>
   a.code < b.code ? -1 : 1,
 );
@@ -66,7 +66,7 @@ interface ColumnIndexes {
 const textIn = (value: unknown): string | undefined =>
   value === null || value === undefined || value === '' ? undefined : String(value);
 
-/** Whether a file says that the values of a column may have fractions. */
+/** Whether a column may have fractions, by the declaration of the file. */
 const isFractional = ({ kind, scale = 0, isInferred }: TableColumn): boolean =>
   isInferred !== true && (kind === 'double' || kind === 'float' || (kind === 'decimal' && scale !== 0));
 
@@ -98,7 +98,7 @@ export class Aggregation {
     this.sumColumns = request.sums.map(() => ({ isInteger: true, notNumbers: 0 }));
   }
 
-  /** How often memory was full. */
+  /** Number of spills to disk. */
   get spills(): number {
     return this.#spilled.count;
   }
@@ -146,7 +146,7 @@ export class Aggregation {
     }
   }
 
-  /** All groups by cell, province, time; each overwrites the one before. */
+  /** All groups by cell, province, time; each overwrites the previous one. */
   groups(): Generator<Group> {
     if (this.#spilled.count === 0) return groupsOf(this.#table, this.#width);
     if (this.#table.size > 0) this.#spilled.spill(this.#table);
@@ -199,7 +199,7 @@ export class Aggregation {
       sums: sums.map((name) => columnNamed(columns, name, file)),
     };
     this.#indexedColumns = columns;
-    // Doubles and decimals that are whole by chance have the same type in the output as others.
+    // Doubles and decimals that happen to be whole keep the type of the others in the output.
     for (const [s, index] of this.#indexes.sums.entries())
       if (isFractional(columns[index]!)) this.sumColumns[s]!.isInteger = false;
     return this.#indexes;
@@ -231,7 +231,7 @@ export interface Results {
   rowOf(group: Group): unknown[];
 }
 
-/** The H3 index of a group as a number of 64 bits. */
+/** The H3 index of a group as a 64-bit number. */
 export function cellOf({ cellHigh, cellLow }: Group): bigint {
   return (BigInt(cellHigh) << 32n) | BigInt(cellLow);
 }

@@ -1,18 +1,18 @@
-// Groups in memory: a hash table over typed arrays, from a key of cell, province and time to numbers. It says when it
-// is full, so that the caller can write the groups to the disk; sorted they are visited by cell, province, time.
+// Groups in memory: a hash table over typed arrays, from a key of cell, province and time to numbers. The caller
+// spills the groups to disk when it is full. Sorted groups are visited by cell, province, time.
 
 import { SpillFolder, sortedByDigit } from '../disk/spill-folder.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 
-// Sums inside the numbers of a group. Each summed column has four: an integer in two halves, which stays exact, the sum
-// of the other numbers, and how many values there were. The first number of a group counts its rows.
+// Sums among the numbers of a group. Each summed column has four: an integer in two halves, which stays exact, the
+// sum of the other numbers, and the number of values. The first number of a group counts its rows.
 const HALF = 2 ** 32;
 /** A low half may grow to this before it is carried, a high half not at all: such a sum is beyond any integer type. */
 const MOST = 2 ** 52;
 
 export const NUMBERS_PER_SUM = 4;
 
-/** Numbers that a group with `sums` summed columns has. */
+/** Number of numbers of a group with `sums` summed columns. */
 export function widthOf(sums: number): number {
   return 1 + NUMBERS_PER_SUM * sums;
 }
@@ -53,7 +53,7 @@ function addHalves(numbers: Float64Array, at: number, high: number, low: number)
   numbers[at + 1] = sumLow;
 }
 
-/** How many values a sum has. */
+/** The number of values of a sum. */
 export function valueCountAt(numbers: Float64Array, at: number): number {
   return numbers[at + 3]!;
 }
@@ -75,7 +75,7 @@ function tooLarge(): CliFailure {
   return new CliFailure(EXIT.BAD_INPUT, 'a sum of integers is beyond 64 bits');
 }
 
-/** Key of a group. Parts that are not grouped by are 0. */
+/** Key of a group. Parts that are not used for grouping are 0. */
 interface GroupKey {
   /** Halves of the H3 index, unsigned. */
   cellHigh: number;
@@ -89,7 +89,7 @@ interface GroupKey {
 const FIRST_GROUPS = 1024;
 /** Keys, and two entries of the hash table; two more numbers a group while they are sorted. */
 const KEY_BYTES = 17 + 8 + 8;
-/** While a table doubles, the old and the new one are there. */
+/** While a table doubles, the old and the new one are in memory. */
 const GROWTH = 1.5;
 
 export class GroupTable {
@@ -107,7 +107,7 @@ export class GroupTable {
 
   /**
    * @param width numbers of a group
-   * @param limitBytes of all groups
+   * @param limitBytes memory of all groups
    */
   constructor(width: number, limitBytes: number) {
     this.#width = width;
@@ -119,12 +119,12 @@ export class GroupTable {
     return this.#size;
   }
 
-  /** The numbers of all groups, `width` each: to be read again after `indexOf`. */
+  /** The numbers of all groups, `width` each; to be fetched again after `indexOf`. */
   get numbers(): Float64Array {
     return this.#numbers;
   }
 
-  /** The group of a key, made with zeros if it is new; -1 where it is new and the table full. */
+  /** The group of a key, created with zeros if it is new; -1 if it is new and the table is full. */
   indexOf(cellHigh: number, cellLow: number, province: number, timeS: number): number {
     let at = this.#firstOf(cellHigh, cellLow, province, timeS);
     for (;;) {
@@ -185,7 +185,7 @@ export class GroupTable {
     this.#size = 0;
   }
 
-  /** One word of each group; null where all are equal, as they are when the part is not grouped by. */
+  /** One word of each group; null if all are equal, as for a part that is not used for grouping. */
   #wordsOf(word: (index: number) => number): Uint32Array | null {
     const first = word(0);
     let index = 1;
@@ -199,7 +199,7 @@ export class GroupTable {
     hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
     hash = Math.imul(hash ^ (hash >>> 13), 0x297a2d39);
     hash ^= hash >>> 16;
-    // A product costs less than the rest of a division.
+    // A multiplication costs less than a remainder.
     return Math.floor((hash >>> 0) * 2 ** -32 * this.#hash.length);
   }
 
@@ -236,8 +236,8 @@ function grown<T extends Uint8Array | Uint32Array | Float64Array>(old: T, larger
   return larger;
 }
 
-// Groups that memory does not hold: each time the table is full, its groups are written to a file in their order, and
-// in the end all files are read side by side, equal keys added up.
+// Groups that memory does not hold: each time the table is full, its groups are written to a file in order, and in
+// the end all files are merged, adding up equal keys.
 
 /** A key in a file: three words, one unused, and the time. */
 const RECORD_KEY_BYTES = 24;

@@ -1,5 +1,5 @@
-// The columns of an input that are kept, and those that decode adds; encode-columns.ts has those of encode,
-// position-columns.ts finds those that are read.
+// The kept columns of an input, and the columns that decode adds; encode-columns.ts has those of encode,
+// position-columns.ts finds the columns to read.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import { listed } from '../../hexcodes/wire/bulk/csv-header.js';
@@ -18,7 +18,7 @@ export interface ColumnChoice {
   readonly code?: string | undefined;
   readonly keep?: readonly string[] | undefined;
   readonly drop?: readonly string[] | undefined;
-  /** Put before the names of the columns that we add. */
+  /** Prefix of the columns that we add. */
   readonly prefix: string;
 }
 
@@ -33,12 +33,12 @@ export interface Sample extends FirstRows {
 const has = (names: readonly string[]): string =>
   names.length === 0 ? 'it has no columns' : `it has ${listed(names)}`;
 
-/** The failure for a column that is not there. */
+/** The failure for a column that does not exist. */
 export function noColumn(names: readonly string[], missing: string, file: string, hint?: string): CliFailure {
   return badInput({ file }, `no column ${missing}: ${has(names)}`, hint);
 }
 
-/** The failure for a file whose columns have other names or types than those of the first file of the run. */
+/** The failure for a file whose columns have other names or types than in the first file of the run. */
 export function otherColumns(
   columns: readonly TableColumn[],
   file: string,
@@ -56,7 +56,7 @@ export function otherColumns(
   );
 }
 
-/** The failure for a file whose header is not that of the first file of the run. */
+/** The failure for a file whose header differs from that of the first file of the run. */
 export function otherNames(names: readonly string[], file: string, firstFile: string): CliFailure {
   return badInput(
     { file },
@@ -110,7 +110,7 @@ export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoic
   return kept;
 }
 
-/** The members of a row of NDJSON that are kept: a member that only later rows have is not left out by --drop. */
+/** The members of a row of NDJSON that are kept; --drop does not remove a member that only later rows have. */
 export function chosenMembers(
   { keep, drop }: ColumnChoice,
   added: readonly TableColumn[],

@@ -10,14 +10,14 @@ import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
 import type { FilesRequest } from '../request.js';
 
-// Rows that name a resolution of their own: reads it, and encodes each position at it.
+// Reads the resolution of rows that have their own, and encodes each position at it.
 
-/** In place of a row's resolution that is not one of 0 to 15; differs from EACH_ITS_OWN. */
+/** Stands for a resolution of a row that is not 0 to 15; differs from EACH_ITS_OWN. */
 export const NOT_A_RESOLUTION = 254;
 
 /**
- * The resolution that a text of a row names, NOT_A_RESOLUTION for one that is not. As for CSV to CSV, an empty text is
- * the default, and blanks around a number do not count.
+ * The resolution in a text of a row, NOT_A_RESOLUTION for an invalid one. As in CSV to CSV, an empty text is the
+ * default, and surrounding blanks do not count.
  */
 export function resolutionIn(text: string, otherwise: number): number {
   const read = text === '' ? otherwise : readResolution(withoutBlanks(text));
@@ -42,13 +42,13 @@ export function encodeEach(hexcodes: Hexcodes, latLngDeg: Float64Array, own: Uin
   return records;
 }
 
-/** Which of the columns there are. */
+/** The columns that are present. */
 export interface EncodeShape {
   /** Whether rows have a resolution of their own, which is kept. */
   readonly hasResolution: boolean;
   readonly isFormer: boolean;
   readonly hasCertainty: boolean;
-  /** Whether rows are to be sorted by cell: then each has what plain SQL prunes by. */
+  /** Whether rows are to be sorted by cell: then each has the columns by which plain SQL prunes. */
   readonly isSorted: boolean;
 }
 
@@ -68,8 +68,8 @@ export function addedValues(
 }
 
 /**
- * A batch that was encoded: an entry for each row, null where a row failed; former provinces and borders only where
- * they are requested.
+ * A batch that was encoded: an entry for each row, null for a failed row; former provinces and borders only on
+ * request.
  */
 export interface EncodedBatch extends Readonly<Record<AddedValue['is'], readonly unknown[]>> {
   readonly admin: readonly (string | null)[];
@@ -85,7 +85,7 @@ const OURS: Readonly<Record<AddedValue['is'], TableColumn>> = {
   share: { name: 'certainty', kind: 'double' },
   status: { name: 'status', kind: 'text' },
 };
-// Columns that are made of the codes when the rows have been sorted: a batch has no values for them.
+// Columns that are derived from the codes after rows have been sorted: a batch has no values for them.
 const CELL: OurColumn = { name: 'h3', kind: 'ulong' };
 /** Named as the fields of a bbox in GeoParquet. */
 const BOX = ['xmin', 'ymin', 'xmax', 'ymax'].map((name): OurColumn => ({ name, kind: 'double' }));
@@ -113,7 +113,7 @@ function ourColumns(shape: EncodeShape): OurColumn[] {
   });
 }
 
-/** Where the columns that are made of the codes are: the index of our first column, and the index after the last. */
+/** Indexes of the derived columns: of our first column, and after the last. */
 export function derivedColumns({ hasResolution }: EncodeShape, start: number, end: number): DerivedColumns {
   return {
     code: start,

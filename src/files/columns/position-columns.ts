@@ -1,5 +1,5 @@
-// Where encode finds the position of a row: in two columns, in one column of positions in any spelling, or inside
-// nested values. Options name the columns, else their names show them; values decide where names do not.
+// Finds the position of rows for encode: in two columns, in one column of positions in any spelling, or inside nested
+// values. Options name the columns, otherwise their names do; values decide where names do not.
 
 import type { SchemaElement } from 'hyparquet';
 import { listed } from '../../hexcodes/wire/bulk/csv-header.js';
@@ -32,7 +32,7 @@ import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import type { Run } from '../request.js';
 import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
 
-// The column of hexcodes that decode reads: named by an option or by its name; of a list, the only column.
+// The column of hexcodes that decode reads: named by an option or by its name; in a list, the only column.
 
 /**
  * Index of the column of hexcodes.
@@ -67,8 +67,8 @@ export function codeColumn(
 }
 
 /**
- * Fills an array with lat and lng of each row, NaN where there is none.
- * @returns the number of rows whose position is the middle of a map's view only
+ * Fills an array with lat and lng of each row, NaN if there is none.
+ * @returns the number of rows whose position is only the middle of a map's view
  */
 export type PositionReader = (rows: TableRows, latLngDeg: Float64Array) => number;
 
@@ -97,8 +97,8 @@ export const positionIndexes = (where: PositionColumns): readonly number[] =>
   where.kind === 'pair' ? [where.lat, where.lng] : [where.column];
 
 /**
- * Rows of JSON that give a member of these columns more than once, with different values, are not read: one of the two
- * is wrong.
+ * Rejects rows of JSON that give a member of these columns more than once with different values: one of the two is
+ * wrong.
  * @param indexes of columns; negative for absent columns
  */
 export function withoutContradictions(
@@ -110,7 +110,7 @@ export function withoutContradictions(
   return unread.size === 0 ? rows : { ...rows, unread };
 }
 
-/** Why rows are not read: those that were not before, and those that `withoutContradictions` finds. */
+/** Why rows are not read: earlier reasons, and those of `withoutContradictions`. */
 export function contradictions(
   rows: TableRows,
   columns: readonly TableColumn[],
@@ -118,7 +118,7 @@ export function contradictions(
 ): Map<number, string> {
   const names = indexes.flatMap((index) => columns[index]?.name ?? []);
   const unread = new Map(rows.unread);
-  /** Points of one line have one text. */
+  /** Points of one line share one text. */
   let [before, twice]: (string | undefined)[] = [];
   const look = (row: number, { featureText, text }: JsonDocument): void => {
     const given = featureText ?? text;
@@ -173,7 +173,7 @@ export function findPosition(
     if (nested.kind !== 'pair') refuseDeclared(sample, [names[nested.column]!]);
     return nested;
   }
-  // Properties beside a geometry may have the names of coordinates.
+  // Properties next to a geometry may have the names of coordinates.
   if (!isChosen && sample.position !== undefined) return { kind: 'pair', ...sample.position };
   const named = pairColumns(names);
   const lat = columnOf(sample, choice.lat, named.lat, 'lat', file);
@@ -292,14 +292,14 @@ const wholeNumbersWithin = (sample: Sample, least: number, most: number): number
     textsOf(sample, column).every((text) => /^\d+$/.test(text.trim())),
   );
 
-/** @throws CliFailure BAD_INPUT for degrees whose sign is in columns of their own */
+/** @throws CliFailure BAD_INPUT for degrees whose sign is in separate columns */
 function refuseHemispheres(names: readonly string[], file: string): void {
   const side = hemisphereFault(names);
   if (side !== undefined)
     throw badInput({ file, row: 1 }, `${JSON.stringify(side.parameter)} ${side.message}`);
 }
 
-/** @throws CliFailure BAD_INPUT for columns called x and y that hold metres of another datum, say */
+/** @throws CliFailure BAD_INPUT for columns called x and y that hold, for instance, metres of another datum */
 function refuseOtherUnits(sample: Sample, lat: number, lng: number, file: string): void {
   const name = sample.names[lng]!.trim().toLowerCase();
   const values = textsOf(sample, lng).map((text) => Number(plainNumber(text)));
@@ -312,7 +312,7 @@ function refuseOtherUnits(sample: Sample, lat: number, lng: number, file: string
   );
 }
 
-/** Columns of positions in a form that is not read, by their values: what they look like, and what to do. */
+/** The apparent form of columns of positions that cannot be read, and the remedy, by their values. */
 function otherUnits(texts: readonly string[]): string | undefined {
   if (texts.length === 0) return undefined;
   const isAll = (form: RegExp): boolean => texts.every((text) => text.length < 100 && form.test(text.trim()));
@@ -347,12 +347,12 @@ function hintFor(
   return `Name ${options.includes(' ') ? 'them' : 'it'} with ${options}${other}${perhaps === '' ? '' : `; perhaps ${perhaps}`}.`;
 }
 
-// Inputs of columns with types whose positions are two columns of doubles, as three ways want them: by-chunks-plan.ts,
-// by-rows.ts and points/parquet-points.ts.
+// Inputs of typed columns whose positions are two columns of doubles, for the three pipelines that read them:
+// by-chunks-plan.ts, by-rows.ts and points/parquet-points.ts.
 
 /**
  * Calls `look` with each input while it is open.
- * @returns the first reason that `look` gives against this way, or that an input is not a plain file; else undefined
+ * @returns the first objection of `look`, or that an input is not a plain file; else undefined
  */
 export async function lookAtFiles(
   { request }: Run,
@@ -380,7 +380,7 @@ export function isDouble(elements: readonly (SchemaElement | null)[], index: num
 }
 
 /**
- * The columns of latitude and longitude, two of doubles; or in words why there are none.
+ * The columns of latitude and longitude, two of doubles; or a sentence why there are none.
  * @param isDegrees whether a column is one of doubles or floats
  */
 export function columnsOfDegrees(

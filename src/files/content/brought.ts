@@ -1,4 +1,4 @@
-// Reads files of other programs as CSV: workbooks, GPX and KML. A fault of theirs becomes one of the input.
+// Reads files of other programs as CSV: workbooks, GPX and KML. Their faults are reported as faults of the input.
 
 import { likelySheet } from '../../tables/positions.js';
 import { csvOf } from '../../tables/rows-as-csv.js';
@@ -10,8 +10,8 @@ import { badInput } from '../exit-codes.js';
 import type { FileFormat } from '../format.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling, wholeContent } from '../held/ceiling.js';
 
-// One sheet of an Excel workbook (.xlsx) as CSV. Rows and columns without a value at the end of the sheet are left out.
-// Its shared texts are held in memory, up to the ceiling, and so is the workbook where it is not a plain file.
+// One sheet of an Excel workbook (.xlsx) as CSV. Empty rows and columns at the end of the sheet are omitted. Its
+// shared texts are held in memory, up to the ceiling, and so is the workbook unless it is a plain file.
 
 const SAVE_AS_CSV = 'Save the sheet as CSV.';
 
@@ -19,7 +19,10 @@ interface SheetOptions {
   readonly plain: PlainFile | null;
   readonly sheet?: string | undefined;
   readonly headerRow?: number | undefined;
-  /** Called with the share of the content that has become rows, where all of it is read before the first row. */
+  /**
+   * Called with the share of the content that has been passed on as rows, where all of it is read before the first
+   * row.
+   */
   readonly passed: (share: number) => void;
 }
 
@@ -94,7 +97,7 @@ const READERS: Partial<Record<FileFormat, () => Promise<Read>>> = {
   },
 };
 
-/** The whole of a content, and what counts all that is made of it beside. */
+/** A content as a whole, and a counter for everything made of it. */
 export async function held(
   content: Chunks,
   file: string,
@@ -125,7 +128,7 @@ export async function* broughtAsCsv(
   }
 }
 
-/** A fault of a reader of tables as one of the input; any other as it is. */
+/** A reader's fault of a table as a fault of the input; any other error unchanged. */
 export function asInputFault(error: unknown, file: string): unknown {
   if (!(error instanceof TableError)) return error;
   return badInput({ file }, error.message, error.hint?.replaceAll('FILE', shellWord(file)));

@@ -1,32 +1,32 @@
-// Recognises a file by its first bytes: the kinds that are read by way of another one, and those that cannot be read,
-// each with the remedy.
+// Recognises a file by its first bytes: formats that are converted to another before reading, and formats that cannot
+// be read, each with the remedy.
 
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
 import { badInput, CliFailure, EXIT } from '../exit-codes.js';
 
 const GZIP = '\x1f\x8b';
 const ZSTD = '(\xb5/\xfd';
-/** A frame without content, as pzstd writes before others. */
+/** A skippable frame, which pzstd writes first. */
 const ZSTD_SKIPPED = '*M\x18';
 
-/** How a content is packed, by its first bytes. */
+/** The compression of a content, by its first bytes. */
 export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | null {
   const text = latin1(head);
-  // Its first byte alone is not text.
+  // The first byte alone is not text.
   if (text.startsWith(GZIP) || text === GZIP[0]) return 'gzip';
   const isSkipped = text.startsWith(ZSTD_SKIPPED, 1) && text[0]! >= 'P' && text[0]! <= '_';
   return isSkipped || text.startsWith(ZSTD) ? 'zstd' : null;
 }
 
-/** @throws CliFailure BAD_INPUT for content that is of none of the formats, but of a kind that is known */
+/** @throws CliFailure BAD_INPUT for content of a known kind that is none of the formats */
 export function refuseUnreadable(head: Uint8Array, file: string): void {
   const found = foreignFile(latin1(head));
   if (found !== undefined) throw notRead(found, file);
 }
 
-/** The refusal of a file of a kind that is known. */
+/** The failure for a file of a known kind that is not read. */
 export function notRead(found: ForeignFile, file: string): CliFailure {
-  // The content of a pipe has no name that a line of a shell could give.
+  // A pipe has no name for a line of a shell.
   const hint = file === '(stdin)' ? found.hint : hintFor(found, file);
   return badInput({ file }, `it is ${found.what}, which is not read`, hint);
 }
@@ -48,7 +48,7 @@ const NOT_WRITTEN: ReadonlyMap<string, string> = new Map([
   ['sqlite', 'Write CSV, and import it'],
 ]);
 
-/** @throws CliFailure USAGE for a name of an output whose extension promises what is not written */
+/** @throws CliFailure USAGE for an output whose extension is that of a format that is not written */
 export function refuseUnwritable(path: string): void {
   const extension = /\.([^./\\]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   const hint = NOT_WRITTEN.get(extension);
@@ -60,16 +60,19 @@ function latin1(head: Uint8Array): string {
   return Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 16_384)).toString('latin1');
 }
 
-// Text of other encodings than UTF-8, as UTF-8 with a byte order mark: so spreadsheets read the output as they read the
-// input.
+// Text in other encodings than UTF-8, as UTF-8 with a byte order mark, so that spreadsheets read the output as they
+// read the input.
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const LF = 10;
-/** Letters of a line that is put together as a whole. */
+/** Longest line that is decoded as a whole, in characters. */
 const MAX_LINE = 16 * 2 ** 20;
 const LONG_LINE = 'Perhaps it is not text, or in another encoding.';
 
-/** The name of an encoding as the Encoding Standard has it. @throws CliFailure USAGE for an unknown name */
+/**
+ * The name of an encoding in the Encoding Standard.
+ * @throws CliFailure USAGE for an unknown name
+ */
 export function requireEncoding(name: string): string {
   try {
     return new TextDecoder(name).encoding;
@@ -95,7 +98,7 @@ export async function* inUtf8(
   file: string,
 ): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder(encoding, { fatal: true });
-  // Windows-1258 writes a tone after its letter; a letter and its tone may be in two chunks, but not in two lines.
+  // Windows-1258 writes a tone after its letter; the two may be in two chunks, but not in two lines.
   const isComposed = encoding === 'windows-1258';
   let readBytes = 0;
   let rest = '';

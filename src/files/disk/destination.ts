@@ -1,5 +1,6 @@
-// Where a path of the command line leads: stdout or another open descriptor, something that takes bytes as they come (a
-// device, a FIFO), or a regular file, existing or new. Links are followed. Nothing is written here.
+// The destination that a path of the command line names: stdout or another open descriptor, something that takes
+// bytes as they come (a device, a FIFO), or a regular file, existing or new. Links are followed. Nothing is written
+// here.
 
 import {
   accessSync,
@@ -15,8 +16,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { badOutput, CliFailure, EXIT } from '../exit-codes.js';
 import { visible } from '../terminal/say.js';
 
-// Refuses a run whose input, output and file of failed rows are not all different files: the result of one would
-// destroy another. Files are compared by device and inode, so that links and hard links count as their file.
+// Rejects a run whose input, output and file of failed rows are not all different files: one would overwrite another.
+// Files are compared by device and inode, so that links and hard links count as their file.
 interface Named {
   readonly what: string;
   /** Keys of every file that it reads or writes. */
@@ -63,7 +64,7 @@ function keysOfDestination(destination: Destination): string[] {
   }
 }
 
-/** Nothing for a device, which may be input and output at once. */
+/** Keys of a file; none for a device, which may be input and output at once. */
 function keysOf(file: string | number): string[] {
   const stat = statOf(file);
   return stat?.isFile() === true || stat?.isFIFO() === true ? [identity(stat)] : [];
@@ -77,7 +78,7 @@ function statOf(file: string | number): BigIntStats | undefined {
       ? fstatSync(file, { bigint: true })
       : statSync(file, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // A file that cannot be looked at is refused where it is opened.
+    // A file without access is refused where it is opened.
     return undefined;
   }
 }
@@ -93,7 +94,7 @@ export interface FileDestination {
   readonly kind: 'file';
   /** Name in messages: the path as given. */
   readonly name: string;
-  /** Where the links of the given path lead. */
+  /** Target of the links in the given path. */
   readonly path: string;
   /** Owner of the file that will be replaced; null if there is none. */
   readonly owner: FileOwner | null;
@@ -148,7 +149,7 @@ function descriptorOf(path: string): number | null {
 }
 
 /**
- * A path without links, also where its last part does not exist yet. Stops at a descriptor, whose link names no file.
+ * A path without links, even if its last part does not exist yet. Stops at a descriptor, whose link names no file.
  */
 function realPathOf(path: string): string {
   let at = resolve(path);

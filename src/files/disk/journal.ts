@@ -1,5 +1,5 @@
-// The journal beside an unfinished output: how far a run has come, so that `--resume` goes on from there with the same
-// bytes as an uninterrupted run.
+// The journal beside an unfinished output: the progress of a run, from which `--resume` continues to the same bytes
+// as an uninterrupted run.
 
 import {
   closeSync,
@@ -22,11 +22,11 @@ import { visible } from '../terminal/say.js';
 import { type FileDestination, journalPathOf, lockPathOf, partialPathOf } from './destination.js';
 import { createAfresh, syncDirectory } from './output.js';
 
-/** How far the inputs of a run are converted. */
+/** Progress of a run in its inputs. */
 export interface Reached {
   /** The input that is being read, from 0. */
   readonly inputNumber: number;
-  /** How far it is converted, in bytes of content after decompression; 0 in a conversion by columns. */
+  /** Progress in it, in bytes of content after decompression; 0 in a conversion by columns. */
   readonly inputOffset: number;
   /** Rows of the input that are converted. */
   readonly inputRows: number;
@@ -34,11 +34,11 @@ export interface Reached {
 
 /** The state of a run at a row end of its output. */
 export interface Checkpoint extends Reached {
-  /** Inputs and options; a run of others must not continue this output. */
+  /** Inputs and options; a run with others must not continue this output. */
   readonly shape: string;
-  /** Bytes of output up to there. */
+  /** Size of the output at the checkpoint. */
   readonly outputOffset: number;
-  /** Bytes of the file of failed rows up to there; 0 without one. */
+  /** Size of the file of failed rows at the checkpoint; 0 without one. */
   readonly rejectsOffset: number;
   /** `Tally.save` */
   readonly tally: unknown;
@@ -65,7 +65,7 @@ export class Journal {
 
   /**
    * The last checkpoint of an earlier run; null if there is no journal.
-   * @throws CliFailure for one that is not as it was written: its offsets would give an output of other bytes
+   * @throws CliFailure for an altered one: its offsets would give other bytes
    */
   static read(outputPath: string): Checkpoint | null {
     const path = journalPathOf(outputPath);
@@ -108,17 +108,17 @@ export function isUnfinished(outputPath: string): boolean {
   return existsSync(partialPathOf(outputPath)) && existsSync(journalPathOf(outputPath));
 }
 
-// The lock beside an unfinished output, FILE.partial.lock: it names the process that writes, so that a second run with
-// the same output is refused while the first one lives, and is not held up by a run that was killed.
+// The lock beside an unfinished output, FILE.partial.lock: it names the writing process, so that a second run with
+// this output is rejected while the process lives, and a run that was killed does not block others.
 
 interface Holder {
   readonly host: string;
   readonly pid: number;
-  /** Tells a process from a later one of the same number; null where the system does not show it. */
+  /** Distinguishes a process from a later one with the same number; null where the system does not show it. */
   readonly started: string | null;
 }
 
-/** Time for which an empty lock may be one that is being written. */
+/** Time for which an empty lock may still be in the process of being written. */
 const EMPTY_MS = 1000;
 
 const held = new Set<string>();
@@ -151,7 +151,7 @@ export class OutputLock {
         if (text !== '' && (holder === null || !isGone(holder))) throw refused(name, path, holder);
         removeStale(path, text, stale);
       }
-      // A run that was killed while it took over a lock leaves this file.
+      // A run that was killed while taking over a lock leaves this file.
       const left = parsed(readOrNull(stale) ?? '');
       if (left !== null && isGone(left)) rmSync(stale, { force: true });
     } catch (error) {
@@ -165,7 +165,10 @@ export class OutputLock {
   }
 }
 
-/** Creates a file that is not there. @returns false if it is, or if another process has taken it away as empty */
+/**
+ * Creates a new file.
+ * @returns false if it exists, or if another process has removed it as empty
+ */
 function wasWritten(path: string, text: string): boolean {
   let file: number;
   try {
@@ -192,7 +195,7 @@ function textOf(path: string): string | null {
   }
 }
 
-/** Removes the lock of a dead process; one that another run has taken meanwhile is put back. */
+/** Removes the lock of a dead process; a lock that another run has taken meanwhile is put back. */
 function removeStale(path: string, staleText: string, aside: string): void {
   try {
     renameSync(path, aside);

@@ -1,5 +1,5 @@
-// Where results go: the interface that sinks write to, stdout and stderr, devices and FIFOs, and gzip in front of
-// another output. Regular files are in output.ts.
+// Destinations of results: the interface that sinks write to, stdout and stderr, devices and FIFOs, regular files,
+// and gzip in front of another output.
 
 import {
   closeSync,
@@ -22,10 +22,10 @@ import { createGzip, type Gzip } from 'node:zlib';
 import { badOutput } from '../exit-codes.js';
 import { type Destination, type FileDestination, type FileOwner, partialPathOf } from './destination.js';
 
-// An output that takes bytes as they come: a device, a FIFO, or a descriptor that the shell has opened, like the
-// /dev/fd/63 of `>(gzip)`. It has no partial file: bytes that are written are gone.
+// An output that takes bytes as they come: a device, a FIFO, or a descriptor that the shell has opened, such as the
+// /dev/fd/63 of `>(gzip)`. It has no partial file: written bytes are gone.
 
-/** Until a descriptor that takes no bytes now is tried again. */
+/** Retry interval of a descriptor that takes no bytes at the moment. */
 const RETRY_MS = 5;
 
 export class DeviceOutput implements Output {
@@ -50,7 +50,7 @@ export class DeviceOutput implements Output {
     } catch (error) {
       throw badOutput(this.name, error);
     }
-    // The write that failed reports its error too.
+    // The failed write reports its error, too.
     this.#pipe?.on('error', () => undefined);
   }
 
@@ -95,17 +95,17 @@ export class DeviceOutput implements Output {
 export interface Output {
   /** Name in messages. */
   readonly name: string;
-  /** Whether the bytes of a write are still read after it has resolved: then the caller must not change them. */
+  /** Whether a write's bytes are still read after it has resolved: then the caller must not change them. */
   readonly holdsBytes: boolean;
   /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
   /** After the last write: the file takes its final name. */
   finish(): Promise<void>;
-  /** Ends without success. The partial file stays for `--resume` if it is resumable, and is removed otherwise. */
+  /** Ends without success. A resumable partial file stays for `--resume`, any other is removed. */
   abandon(): void;
 }
 
-/** Level 6 takes three times the time, and saves a fifth of the size. */
+/** Level 6 takes three times as long and saves a fifth of the size. */
 const LEVEL = 1;
 
 /** Compresses into another output. */
@@ -162,8 +162,8 @@ export class StandardOutput implements Output {
   abandon(): void {}
 }
 
-// A regular file as output: written as FILE.partial and renamed to FILE when it is complete. A file that was there
-// keeps its content until then, and passes on its permissions and its owner.
+// A regular file as output: written as FILE.partial and renamed to FILE when it is complete. An existing file keeps
+// its content until then, and its permissions and owner are preserved.
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
 
@@ -180,7 +180,7 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** Creates a file in place of any other of that name; a link of that name is removed, not followed. */
+/** Creates a file in place of any other with that name; a link with that name is removed, not followed. */
 export function createAfresh(path: string, mode = 0o666): number {
   rmSync(path, { force: true });
   return openSync(path, O_RDWR | O_CREAT | O_EXCL | (O_NOFOLLOW ?? 0), mode);
@@ -195,7 +195,7 @@ export class FileOutput implements Output {
   readonly #isResumable: boolean;
   #offset: number;
 
-  /** @param keepBytes of an earlier partial file; the rest of it is cut off */
+  /** @param keepBytes kept bytes of an earlier partial file; the rest is cut off */
   constructor({ name, path, owner }: FileDestination, isResumable: boolean, keepBytes = 0) {
     this.name = name;
     this.#path = path;
@@ -216,12 +216,15 @@ export class FileOutput implements Output {
     }
   }
 
-  /** Size so far, kept bytes included. */
+  /** Current size, kept bytes included. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Gives a complete partial file its name. @param sizeBytes that it must have */
+  /**
+   * Gives a complete partial file its final name.
+   * @param sizeBytes that it must have
+   */
   static rename({ name, path }: FileDestination, sizeBytes: number): void {
     const partial = partialPathOf(path);
     try {
@@ -246,7 +249,7 @@ export class FileOutput implements Output {
     }
   }
 
-  /** Flushes all that is written to the disk. */
+  /** Flushes everything written to the disk. */
   sync(): void {
     try {
       fsyncSync(this.#file);
@@ -278,7 +281,7 @@ export class FileOutput implements Output {
   }
 }
 
-/** Refuses a partial file that is not what its journal says: a shorter one would be filled up with zero bytes. */
+/** Rejects a partial file whose size differs from its journal: a shorter one would be filled up with zero bytes. */
 function requireWhole(partial: string, sizeBytes: number): void {
   const stat = lstatSync(partial);
   if (!stat.isFile() || stat.nlink > 1) throw new Error(`${partial} is not the file of the earlier run`);
@@ -286,7 +289,7 @@ function requireWhole(partial: string, sizeBytes: number): void {
   throw new Error(`${partial} has ${stat.size} bytes, its journal counts ${sizeBytes}: it cannot be resumed`);
 }
 
-/** Permissions and owner of the file that is replaced. A group that cannot be kept must not get its permissions. */
+/** Permissions and owner of the replaced file. If the group cannot be kept, it must not get the permissions. */
 function passOn({ mode, uid, gid }: FileOwner, file: number): void {
   const isKept = hasOwner(file, uid, gid) || hasOwner(file, fstatSync(file).uid, gid);
   fchmodSync(file, isKept ? mode : (mode & 0o707) | ((mode & 0o007) << 3));

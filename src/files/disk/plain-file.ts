@@ -1,5 +1,5 @@
-// Reads a regular file whose bytes are its content, into the same memory again and again: a stream takes new memory for
-// each chunk, and to have it cleared costs as much as to read it.
+// Reads a regular file whose bytes are its content, into one reused buffer: a stream allocates memory for each chunk,
+// and clearing it costs as much as reading.
 
 import { fstatSync, type ReadStream, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -7,21 +7,21 @@ import type { FileSlice } from '../../pool/slices.js';
 import { unreadable } from '../exit-codes.js';
 
 const CHUNK_BYTES = 256 * 1024;
-/** Bytes in which a line end is looked for at once. */
+/** Bytes in which a line end is searched at once. */
 const WINDOW_BYTES = 4096;
 const LF = 10;
 
 export class PlainFile {
-  /** How far the file is read. */
+  /** Bytes read so far. */
   readBytes = 0;
 
-  /** @param stream is open already, and is not read any more */
+  /** @param stream that is open already, and is no longer read */
   constructor(
     private readonly stream: ReadStream,
     private readonly path: string,
   ) {}
 
-  /** The descriptor: it stays with the file that was opened, whatever the path names by now. */
+  /** The descriptor: it stays with the opened file, whatever the path names by now. */
   get fd(): number {
     return (this.stream as ReadStream & { readonly fd: number }).fd;
   }
@@ -34,7 +34,7 @@ export class PlainFile {
     let offset = start;
     const buffer = new Uint8Array(CHUNK_BYTES);
     for (;;) {
-      // A signal comes between two turns of the event loop.
+      // A signal is handled between two turns of the event loop.
       await nextTurn();
       const size = this.readAt(offset, buffer);
       if (size === 0) return;
@@ -49,7 +49,7 @@ export class PlainFile {
     return bytes.subarray(0, this.readAt(offset, bytes));
   }
 
-  /** The file as long as it is now. Bytes from `subarray` are valid until the next call. */
+  /** The file at its current length. Bytes from `subarray` are valid until the next call. */
   ranges(): { readonly length: number; subarray(start: number, end: number): Uint8Array } {
     let buffer = new Uint8Array(0);
     return {
@@ -80,7 +80,7 @@ export class PlainFile {
     return { fd, offset, sizeBytes: maxBytes, isLast: false };
   }
 
-  /** @returns how many bytes there were; 0 at the end */
+  /** @returns the number of bytes read; 0 at the end */
   readAt(offset: number, into: Uint8Array): number {
     try {
       const size = readSync(this.fd, into, 0, into.length, offset);

@@ -1,5 +1,5 @@
-// Files for rows that memory does not hold: in a folder of their own below TMPDIR, which the run removes when it ends,
-// also by Ctrl-C or SIGTERM. SIGKILL and a second Ctrl-C leave it.
+// Files for rows that memory does not hold, in a folder of their own below TMPDIR, which the run removes when it
+// ends, also by Ctrl-C or SIGTERM. SIGKILL and a second Ctrl-C leave it.
 
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export class SpillFolder {
   readonly #open = new Map<number, string>();
 
   /**
-   * @param name of the folder begins so
+   * @param name prefix of the folder's name
    * @param what is written, for messages
    */
   constructor(
@@ -21,7 +21,11 @@ export class SpillFolder {
     private readonly what: string,
   ) {}
 
-  /** Makes a file. @returns its descriptor, to be written and read @throws CliFailure BAD_OUTPUT */
+  /**
+   * Creates a file.
+   * @returns its descriptor, for writing and reading
+   * @throws CliFailure BAD_OUTPUT
+   */
   create(): number {
     return this.#guarded('write', () => {
       this.#folder ??= mkdtempSync(join(tmpdir(), `${this.name}-`));
@@ -39,7 +43,11 @@ export class SpillFolder {
     });
   }
 
-  /** Fills bytes from an offset of a file on. @returns how many: fewer at its end @throws CliFailure BAD_OUTPUT */
+  /**
+   * Fills bytes from an offset of a file on.
+   * @returns the number of bytes: fewer at its end
+   * @throws CliFailure BAD_OUTPUT
+   */
   read(descriptor: number, bytes: Uint8Array, offset: number): number {
     return this.#guarded('read', () => {
       let done = 0;
@@ -81,13 +89,13 @@ export class SpillFolder {
   }
 }
 
-// Sorts indexes by digits of 16 bits of numbers, stably: from the lowest digit to the highest.
+// A stable radix sort of indexes by numbers, with digits of 16 bits, from the lowest to the highest.
 
 const DIGITS = 65_536;
 
 /**
- * Indexes by one digit of their words, equal ones in their order.
- * @param order of the digits below
+ * Sorts indexes by one digit of their words, stably.
+ * @param order by the lower digits
  * @param shift 0 or 16
  * @returns `order` itself where all digits are equal
  */

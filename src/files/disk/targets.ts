@@ -1,5 +1,5 @@
 // The files of one run: the output, the file of failed rows if there is one, and the journal. Decides whether a run
-// starts afresh, resumes an unfinished one or only renames its files.
+// starts from scratch, resumes an unfinished one or only renames its files.
 
 import { rmSync, statSync } from 'node:fs';
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -16,7 +16,7 @@ import {
 import { type Checkpoint, isUnfinished, Journal, OutputLock, type Reached } from './journal.js';
 import { DeviceOutput, FileOutput, GzipOutput, type Output, StandardOutput } from './output.js';
 
-/** Output, and time, after which the journal is due. */
+/** Bytes of output, and time, after which the journal is due. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 const CHECKPOINT_MS = 2000;
 
@@ -27,9 +27,9 @@ export interface TargetsRequest {
   /** Why the run cannot be resumed; null if it can. */
   readonly notResumable: string | null;
   readonly isResume: boolean;
-  /** All that shapes the output, as one text. */
+  /** Everything that shapes the output, as one text. */
   readonly shape: string;
-  /** When the newest input was written; absent where that is not known. */
+  /** Modification time of the newest input; absent where it is unknown. */
   readonly inputsMs?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export class Targets {
   readonly tally: Tally;
   /** The checkpoint to resume from; null for a fresh start. */
   readonly from: Checkpoint | null;
-  /** Whether an earlier run had written all rows: its files are renamed, where they were not; nothing is left to do. */
+  /** Whether an earlier run had written all rows: then only the renames may be missing. */
   readonly isDone: boolean;
   /** A line for the user about an earlier run. */
   readonly note: string | null;
@@ -53,14 +53,14 @@ export class Targets {
   #lastOffset = 0;
   #lastMs = performance.now();
 
-  /** @throws CliFailure if a target cannot be written, or if the run that is to be resumed was another one */
+  /** @throws CliFailure if a target cannot be written, or if the run to be resumed was another one */
   constructor(private readonly request: TargetsRequest) {
     const { output, rejects, notResumable } = request;
     this.#checkpointBytes = Number(process.env.HEXCODES_CHECKPOINT_BYTES ?? CHECKPOINT_BYTES);
     this.#files = [output, rejects].filter((each) => each?.kind === 'file');
     let opened: Output | null = null;
     try {
-      // Before the journal is read: it belongs to the run that holds the lock.
+      // Locked before the journal is read: it belongs to the run that holds the lock.
       for (const each of this.#files) this.#locks.push(OutputLock.take(each));
       const { from, note, isDone } = startOf(request);
       const isResumable = notResumable === null && output.kind === 'file';
@@ -77,7 +77,7 @@ export class Targets {
         this.#release();
         return;
       }
-      // Also that of a resumable run before one that is not: it tells of another partial file.
+      // Reported also for a resumable run before one that is not: it names another partial file.
       if (from === null && output.kind === 'file') new Journal(output.path).remove();
       opened = open(output, isResumable, from?.outputOffset ?? 0);
       this.output = opened;
@@ -96,7 +96,7 @@ export class Targets {
 
   /**
    * Writes the journal if it is due.
-   * @param reached all output up to there must be written
+   * @param reached progress up to which all output must be written
    * @param isForced writes it in any case
    */
   checkpoint(reached: Reached, elapsedMs: number, isForced = false): void {
@@ -197,7 +197,10 @@ interface Start {
   readonly isDone: boolean;
 }
 
-/** How a run begins, given the files that an earlier run left. @throws CliFailure USAGE if they had another shape */
+/**
+ * Decides how a run begins, by the files that an earlier run left.
+ * @throws CliFailure USAGE if they had another shape
+ */
 function startOf({ output, notResumable, isResume, shape, inputsMs }: TargetsRequest): Start {
   const afresh = (note: string | null): Start => ({ from: null, note, isDone: false });
   if (output.kind !== 'file') {

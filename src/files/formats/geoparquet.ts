@@ -6,25 +6,25 @@ import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { badInput, type CliFailure } from '../exit-codes.js';
 import { shellWord } from '../terminal/say.js';
 
-/** The columns that a file declares to be geometries. */
+/** The columns that a file declares as geometries. */
 export interface DeclaredGeometries {
-  /** The column that is the position; undefined where the file does not say which of several it is. */
+  /** The column of the position; undefined where the file does not say which of several it is. */
   readonly primary: string | undefined;
   /** Whether the values of a column are lists of longitude and latitude, or structs of x and y. */
   arePairs(column: string): boolean;
-  /** Why the values of a column cannot be taken for positions; null where they can. */
+  /** Why the values of a column cannot be used as positions; null where they can. */
   faultOf(column: string): CliFailure | null;
 }
 
-/** A column whose own type declares it: a logical type of Parquet, an extension type of Arrow (`geoarrow.wkb`). */
+/** A column declared by its own type: a logical type of Parquet, an extension type of Arrow (`geoarrow.wkb`). */
 export interface TypedGeometry {
   readonly name: string;
   readonly encoding: 'wkb' | 'wkt' | 'point';
-  /** As the type says it; undefined where it says none. */
+  /** Coordinate system of the type; undefined if it has none. */
   readonly crs: unknown;
 }
 
-/** A member of `columns` in the metadata, for another file: without what is true of the rows of one alone. */
+/** A member of `columns` in the metadata, for another file: without statements about the rows of one file. */
 export interface GeometryMember {
   readonly version: unknown;
   readonly isPrimary: boolean;
@@ -70,7 +70,7 @@ export function declaredGeometries(
   };
 }
 
-/** A type of extension with its metadata, as Arrow has both in those of a field; undefined for any other field. */
+/** An extension type with its metadata, as Arrow stores them with a field; undefined for any other field. */
 export function geoArrowIn(
   name: string,
   metadata: ReadonlyMap<string, string> | null,
@@ -113,7 +113,7 @@ function typedFault({ name, encoding, crs }: TypedGeometry, file: string): CliFa
   );
 }
 
-/** How pandas and geopandas read a file, after `pandas` or `geopandas`, and the method that writes it again. */
+/** How pandas and geopandas read a file, after `pandas` or `geopandas`, and the method that writes it. */
 function pandasFor(file: string, module = 'pandas'): [read: string, write: string] {
   if (/\.arrows$/i.test(file))
     return ['pyarrow.ipc.open_stream(sys.argv[1]).read_pandas()', 'to_feather("points.arrow")'];
@@ -143,13 +143,13 @@ function geoIn(geo: string | undefined): GeoMetadata {
   }
 }
 
-/** The columns of geometries in well-known binary, by their names. */
+/** The columns of geometries in well-known binary, by name. */
 export function geometriesIn(geo: string | undefined): ReadonlyMap<string, GeometryMember> {
   const found = new Map<string, GeometryMember>();
   const { version, primary_column: primary, columns = {} } = geoIn(geo);
   for (const [name, column] of Object.entries(columns)) {
     if (String(column['encoding']).toUpperCase() !== 'WKB') continue;
-    // A box is that of all rows, and a covering names columns of boxes.
+    // A box covers all rows, and a covering names columns of boxes: neither holds for another file.
     const { bbox: _, covering: __, ...member } = column;
     found.set(name, { version, isPrimary: name === primary, member });
   }

@@ -37,10 +37,10 @@ import { codeTextOf, textOf } from './values/column-text.js';
 
 // A column of geometries: each line or area in well-known text or binary becomes the chosen point of it.
 
-/** Most rows that are made from one row: each corner of an area may become a row. */
+/** Most rows made from one row: each corner of an area may become a row. */
 const MAX_ROWS = 8192;
 
-/** A source whose lines and areas are points: for `each`, a row for each of their points. */
+/** Replaces lines and areas of a source by points; for `each`, by a row for each of their points. */
 export function atPoints(source: TableSource, choice: PointChoice): TableSource {
   return {
     ...source,
@@ -142,7 +142,7 @@ interface Driver {
   infer(run: Run): Promise<KnownFeatures>;
 }
 
-/** Parts of a driver that a format must have, by its entry in src/tables/formats.ts. */
+/** Parts of a driver that a format requires, by its entry in src/tables/formats.ts. */
 type Drivers = Readonly<
   Record<FormatWith<{ readonly readAs: null }>, Pick<Driver, 'open'>> &
     Record<FormatWith<{ readonly isWritten: true }>, Pick<Driver, 'sink'>> &
@@ -155,7 +155,7 @@ const DELIMITED: Omit<Driver, 'infer'> = {
     const { CsvWriter } = await import('../rows/write-text.js');
     const { textAdder } = await import('../rows/plain-values.js');
     const writer = new CsvWriter(output, written(columns), dialect, isContinued);
-    // Only our own numbers change: the values of the source are passed on unchanged.
+    // Only our own numbers are written in the dialect: values of the source are passed on unchanged.
     const ours = (column: TableColumn): ValueAdder =>
       dialect.decimal === ',' && column.kind === 'double'
         ? (into, value) => into.addText(textOf(column, value).replace('.', ','))
@@ -167,13 +167,13 @@ const DELIMITED: Omit<Driver, 'infer'> = {
   },
 };
 
-/** The columns of rows of values: none of them is made by a writer. */
+/** The columns of rows of values, none of which a writer makes. */
 function written({ kept, added }: SinkColumns): WrittenColumns {
   const all = [...kept, ...added].map((column, index) => ({ ...column, index }));
   return { kept: all, added: [], values: [], resolution: 0, kernel: null, isScanned: false, decoded: 0 };
 }
 
-/** Whether Arrow goes into a file; else it is a stream. */
+/** Whether Arrow is written as a file, not as a stream. */
 export const hasArrowFooter = ({ name }: Output): boolean =>
   !/\.arrows(?:\.gz)?$/i.test(name) && name !== STDOUT_NAME;
 
@@ -251,7 +251,7 @@ export async function openSource(
   } catch (error) {
     throw asFault(error);
   }
-  // Geometries of these are points already.
+  // Geometries of these formats are already points.
   if (input.point !== undefined && source.position === undefined) source = atPoints(source, input.point);
   return {
     ...source,

@@ -1,5 +1,5 @@
-// Rows in columns: sources of any format give them in batches, sinks of any format take them. A column has a kind, so
-// that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
+// Rows in columns: sources of any format return them in batches, sinks of any format write them. A column has a kind,
+// so that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import type { WholePosition } from '../../tables/positions.js';
@@ -49,20 +49,20 @@ export interface TableColumn {
   readonly unit?: TimeUnitName;
   /** Whether timestamps are instants, or times are times of UTC. */
   readonly isUtc?: boolean;
-  /** Zone in which people read instants. */
+  /** Time zone for showing instants. */
   readonly zone?: string;
   /** The description of a column of geometries in GeoParquet. */
   readonly geo?: GeometryMember;
   /** Scale of decimals. */
   readonly scale?: number;
   readonly precision?: number;
-  /** How a file of Parquet stores the decimals, where it is otherwise than we would: fixed bytes by their number. */
+  /** How a Parquet file stores the decimals, if differently from us: fixed bytes by their number. */
   readonly storage?: 'INT32' | 'INT64' | number;
   /** Bits of small integers. */
   readonly bits?: 8 | 16;
-  /** Whether the kind was found in the values met: for JSON sources. */
+  /** Whether the kind was inferred from values: for JSON sources. */
   readonly isInferred?: boolean;
-  /** Why the values of the column are not read, which must then be left out. */
+  /** Why the values of the column are not read; the column must then be omitted. */
   readonly unread?: string;
 }
 
@@ -72,7 +72,7 @@ export const POSITION_COLUMNS: readonly TableColumn[] = [
   { name: 'lng', kind: 'double' },
 ];
 
-/** Columns as a text that is the same for inputs which can be converted together. */
+/** Columns as a text, equal for inputs that can be converted together. */
 export function typesOf(columns: readonly TableColumn[]): string {
   return JSON.stringify(columns.map(({ zone: _, geo: __, storage: ___, ...type }) => type));
 }
@@ -87,15 +87,15 @@ export type RowFit = 'any' | 'names' | 'types';
 export interface TableRows {
   readonly rowCount: number;
   readonly values: readonly ArrayLike<unknown>[];
-  /** The rows as they are in the file, of sources whose rows are JSON objects. */
+  /** The original rows, for sources whose rows are JSON objects. */
   readonly documents?: readonly JsonDocument[];
-  /** The texts of latitude and longitude as the source has them, for rows whose position cannot be read. */
+  /** The texts of latitude and longitude in the source, for rows whose position cannot be read. */
   readonly givenOf?: (row: number) => readonly [lat: string, lng: string];
-  /** Types of the shapes of rows that are not points, by their numbers in the batch. */
+  /** Types of the shapes of rows that are not points, by row index in the batch. */
   readonly others?: ReadonlyMap<number, string>;
-  /** Why the position or code of a row is not read, by the number of the row in the batch from 0. */
+  /** Why the position or code of a row is not read, by row index in the batch. */
   readonly unread?: ReadonlyMap<number, string>;
-  /** The values of the first rows alone, of sources that make them on request. */
+  /** The values of only the first rows, for sources that make them on request. */
   readonly firstValues?: (rows: number) => TableRows['values'];
   /** The rows for a writer of bytes, of sources that have values as bytes. @throws CliFailure BAD_INPUT */
   readonly asBytes?: (wanted: WantedBytes) => RowBytes;
@@ -109,50 +109,50 @@ export function unreadOf({ unread }: TableRows, from: readonly number[]): Pick<T
   };
 }
 
-/** Values that a writer of bytes takes of rows. */
+/** Values of rows that a writer of bytes reads. */
 export interface WantedBytes {
   /** How values of the columns are added; null for those that are not wanted. */
   readonly adders: readonly (ValueAdder | null)[];
-  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
+  /** Whether ranges are plain values in the types of the columns, instead of texts. */
   readonly isTyped: boolean;
-  /** How features are cut that are passed on: their sides are two more columns. */
+  /** How features that are passed on are cut: their two parts are two more columns. */
   readonly sides: {
     readonly adders: readonly ValueAdder[];
-    /** Where they meet in the bytes of a feature that is written as it is; -1 for another. */
+    /** Where the two parts of a feature that is written unchanged meet; -1 for any other. */
     splitOf(feature: JsonDocument): number;
   } | null;
 }
 
-/** Rows whose values need not be made. */
+/** Rows whose values need not be parsed. */
 export interface RowBytes {
   /** Values of the rows that `add` does not add. */
   readonly values: TableRows['values'];
   /**
    * Adds the values of a row.
-   * @param to its number among the ranges
-   * @returns false for a row whose values are made
+   * @param to its index among the ranges
+   * @returns false for a row whose values must be parsed
    */
   add(row: number, text: GrowingBytes, ranges: readonly ValueRanges[], to: number): boolean;
-  /** Reads the positions that the source has of its own. */
+  /** Reads the positions that the source itself has. */
   readPositions(latLngDeg: Float64Array): void;
 }
 
 /** One JSON object of a file. */
 export interface JsonDocument {
-  /** As it is in the file. */
+  /** Text as in the file. */
   readonly text: string;
   readonly value: Record<string, unknown>;
   /** Whether integers of the value may be bigints. */
   readonly hasBigints: boolean;
-  /** Whether no member of it is given twice. */
+  /** Whether no member is duplicated. */
   readonly givesOnce?: true;
-  /** The text of a feature or geometry as it is in the file; undefined for NDJSON. */
+  /** The text of a feature or geometry in the file; undefined for NDJSON. */
   readonly featureText?: string;
   /** Approximate bytes that text and value take in memory. */
   readonly weight: number;
 }
 
-/** The surroundings of features in GeoJSON. All but `head` is complete when the last batch has been read. */
+/** The text around features in GeoJSON. Only `head` is known before the last batch has been read. */
 export interface CollectionFrame {
   /** The text before the features of the first collection, and the text after them. */
   head: string;
@@ -176,15 +176,15 @@ export interface TableSource {
 export interface SinkColumns {
   /** Columns of the source that are kept. */
   readonly kept: readonly TableColumn[];
-  /** Ours, after them. */
+  /** Our columns, which follow them. */
   readonly added: readonly TableColumn[];
   /** Where columns may be left out: the members of a row of NDJSON, and properties of a feature, that are kept. */
   readonly chosen?: MemberChoice;
-  /** Where rows are to be sorted by their codes: the columns that are made of these. */
+  /** Columns derived from the codes, where rows are to be sorted by their codes. */
   readonly derived?: DerivedColumns;
 }
 
-/** Places among all columns of a sink. */
+/** Indexes among all columns of a sink. */
 export interface DerivedColumns {
   readonly code: number;
   readonly cell: number;
@@ -199,7 +199,7 @@ export interface TableSink {
   write(rows: TableRows): Promise<void>;
   /** Writes the end of the file. The caller finishes the output. */
   close(): Promise<void>;
-  /** Removes what was written beside the output, however the run ends. */
+  /** Removes temporary files beside the output, however the run ends. */
   remove?(): void;
 }
 
@@ -208,7 +208,7 @@ export const BATCH_ROWS = 8192;
 /** Bytes of rows in memory at which such a batch ends. The same in every run: `--resume` continues after a batch. */
 export const BATCH_BYTES = 64 * 1024 * 1024;
 
-// How a run goes by rows of bytes: what is read, kept and written.
+// The plan of a run by rows of bytes: what is read, kept and written.
 
 /** The columns that are read: a position, or a code and -1 for both halves of a position. */
 export interface ReadColumns {
@@ -216,13 +216,13 @@ export interface ReadColumns {
   readonly lng: number;
   /** -1 where positions are read. */
   readonly code: number;
-  /** Each row's own resolution, -1 where rows have none. */
+  /** Index of each row's own resolution, -1 if rows have none. */
   readonly own: number;
   /** Where positions are, if they are in the texts of one column: `lat` and `lng` are -1 then. */
   readonly whole?: WholePosition;
 }
 
-/** The texts before and after features. The second is known when all have been read. */
+/** The texts before and after features. The second is known when all features have been read. */
 export interface FeatureFrame {
   readonly lead: string;
   /** Whether each feature is a line of its own, instead of one of a list. */
@@ -233,16 +233,18 @@ export interface FeatureFrame {
 /** Features and objects that are lines. */
 export const LINES: FeatureFrame = { lead: '', isLines: true, end: () => '' };
 
-/** The columns of the first input, by which all are read. */
+/** The columns of the first input, by which all inputs are read. */
 export interface RowPlan extends ReadColumns {
   readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow' | 'values';
   readonly columns: readonly TableColumn[];
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
   readonly position: { readonly lat: number; readonly lng: number };
-  /** The texts around features and lines that are passed on: their sides are two columns after those of the source. */
+  /**
+   * The texts around features and lines that are passed on: their two parts are columns after those of the source.
+   */
   readonly frame?: FeatureFrame;
-  /** Whether ranges are plain values, as columns of types have them, instead of texts. */
+  /** Whether ranges are plain values in the types of the columns, instead of texts. */
   readonly isTyped: boolean;
   /** Formats of the output and of the file of failed rows. */
   readonly format: FileFormat;

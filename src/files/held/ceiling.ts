@@ -1,12 +1,11 @@
-// The ceiling on what one file may make its reader hold: claims of sizes and counts are compared with it before memory
-// is taken.
+// The memory ceiling for reading one file: declared sizes and counts are compared with it before memory is allocated.
 
 import { getHeapStatistics } from 'node:v8';
 import { badInput, brokenAt, CliFailure, EXIT, type FaultLocation } from '../exit-codes.js';
 import type { TableRows } from '../formats/table.js';
 import { grouped } from '../terminal/say.js';
 
-// Contents that are read as a whole, up to the ceiling: what is packed may unpack to any size.
+// Contents that are read as a whole, up to the ceiling: packed content may unpack to any size.
 
 /** An input as far as it is read here. */
 interface Content {
@@ -15,15 +14,15 @@ interface Content {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** The pieces and what they are put together to. */
+/** Copies in memory: the pieces and their concatenation. */
 const COPIES = 2;
 
 /**
  * All bytes of an input, in a buffer of their own.
  * @param what as the subject of a sentence
  * @param wayOut besides a higher ceiling
- * @param factor memory that a byte takes where it is used
- * @throws CliFailure BAD_INPUT as soon as they pass the ceiling
+ * @param factor memory for a byte where it is used
+ * @throws CliFailure BAD_INPUT as soon as they exceed the ceiling
  */
 export async function wholeContent(
   { name, chunks }: Content,
@@ -49,15 +48,14 @@ export async function wholeContent(
 
 const MIB = 2 ** 20;
 const VARIABLE = 'HEXCODES_READ_MEMORY';
-/** MiB that the variable may name. */
+/** Smallest value of the variable, in MiB. */
 const LEAST = 16;
 const MOST = 65_536;
 const DEFAULT_MAX_BYTES = 1024 * MIB;
 
 /**
- * Bytes that one file may take while it is read: `HEXCODES_READ_MEMORY` in MiB, else half of the heap that Node has, 1
- * GiB at most.
- * @throws CliFailure USAGE for a value that is no such number
+ * Bytes that reading one file may take: `HEXCODES_READ_MEMORY` in MiB, by default half of Node's heap, at most 1 GiB.
+ * @throws CliFailure USAGE for an invalid value
  */
 export function ceilingBytes(): number {
   const text = process.env[VARIABLE];
@@ -105,14 +103,14 @@ function mebibytes(bytes: number): string {
   return Number.isFinite(bytes) ? `${grouped(Math.ceil(bytes / MIB))} MiB` : 'an endless number of MiB';
 }
 
-// Rows of a column format in windows that hold a bounded amount of text: few bytes of a file can stand for gigabytes of
-// values, as where a dictionary holds one long text and all rows name it.
+// Rows of a column format in windows with a bounded amount of text: few bytes of a file can stand for gigabytes of
+// values, as where all rows refer to one long text of a dictionary.
 
 /** Rows of a window at most. */
 const MAX_ROWS = 16_384;
 /** Values of a window at most, if it has more than one row. */
 const MAX_VALUES = 1 << 22;
-/** Characters and bytes of a window at which it ends. */
+/** Characters and bytes after which a window ends. */
 const WINDOW_TEXT = 16 * MIB;
 /** Characters and bytes of one row. As JSON with escapes six times as many must fit a string. */
 export const MAX_ROW_TEXT = 64 * MIB;
@@ -120,7 +118,7 @@ export const MAX_ROW_TEXT = 64 * MIB;
 /** A value of a column by the number of its row. */
 export type ValueReader = (row: number) => unknown;
 
-/** Where windows come from, for messages. */
+/** The origin of windows, for messages. */
 export interface WindowSource {
   readonly file: string;
   /** Number of row 0, from 1. */

@@ -1,5 +1,4 @@
-// Positions of Parquet from two columns of doubles, with values for those columns only that are wanted: no other column
-// is read.
+// Positions of Parquet from two columns of doubles, with the values of requested columns: no other column is read.
 
 import type { ColumnChoice } from '../columns/columns.js';
 import { columnsOfDegrees, isDouble } from '../columns/position-columns.js';

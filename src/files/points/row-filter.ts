@@ -1,5 +1,5 @@
-// `--where 'speed > 5'`: rows are kept whose value in a column compares so with a value. Numbers compare as numbers,
-// times as instants, everything else as text; a value in quotes is a text, but for columns typed as numbers or times. A
+// `--where 'speed > 5'`: keeps rows whose value in a column satisfies a comparison. Numbers compare as numbers, times
+// as instants, everything else as text; a value in quotes is a text, except for columns typed as numbers or times. A
 // row without a value is not kept.
 
 import { CliFailure, EXIT } from '../exit-codes.js';
@@ -20,7 +20,7 @@ export interface Condition {
 const CONDITION = /^\s*(.+?)\s*(<=|>=|!=|<>|==|=|<|>)\s*(.*?)\s*$/s;
 const ALIASES: Readonly<Record<string, Comparison>> = { '<>': '!=', '==': '=' };
 const QUOTED = /^(['"])(.*)\1$/s;
-/** No bare value: the rest of an operator that is none (`=> 5`, `!== 5`), or a second condition. */
+/** An invalid bare value: the rest of a wrong operator (`=> 5`, `!== 5`), or a second condition. */
 const MISTAKEN = /^[<>=]|\s(?:and|or)\s.*[<>=]/is;
 
 /** @throws CliFailure USAGE for any other text */
@@ -54,7 +54,7 @@ const NUMBERS: ReadonlySet<ColumnKind> = new Set([
 /** Whether a row of a batch is kept. */
 export type RowFilter = (rows: TableRows, row: number) => boolean;
 
-/** @throws CliFailure BAD_INPUT for a column that is not there */
+/** @throws CliFailure BAD_INPUT for a column that does not exist */
 export function rowFilter(
   conditions: readonly Condition[],
   columns: readonly TableColumn[],

@@ -1,5 +1,5 @@
-// The output of a command that makes rows of its own: any format, a file that takes its name only when it is whole, or
-// stdout.
+// The output of a command that makes its own rows: any format, to stdout or to a file that gets its name only when it
+// is complete.
 
 import { cellRing } from '../../hexcodes/geometry/codebook.js';
 import { destinationOf, refuseSameFile } from '../disk/destination.js';
@@ -50,11 +50,11 @@ export function shapesSink(
 }
 
 export interface RowsOutputRequest {
-  /** Paths that are read: none of them may be the output. */
+  /** Paths of inputs: none of them may be the output. */
   readonly inputs: readonly string[];
   /** undefined for stdout. */
   readonly output: string | undefined;
-  /** null: as the name of the output says, else CSV. */
+  /** null: by the name of the output, else CSV. */
   readonly format: FileFormat | null;
 }
 
@@ -110,14 +110,14 @@ export class RowsOutput {
     return this.#values[0]!.length === BATCH_ROWS ? this.#flush() : undefined;
   }
 
-  /** Writes the end: the file takes its name. */
+  /** Writes the end, and gives the file its name. */
   async finish(): Promise<void> {
     await this.#flush();
     await this.#sink?.close();
     await this.#targets.finish(performance.now() - this.#startMs);
   }
 
-  /** Ends without success: nothing is left. */
+  /** Ends without success: nothing remains. */
   abandon(): void {
     this.#targets.abandon(false);
   }

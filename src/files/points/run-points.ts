@@ -1,4 +1,4 @@
-// A run over files of points: progress, Ctrl-C, and an output that is whole or not there.
+// A run over files of points: progress, Ctrl-C, and an output that is complete or absent.
 
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { cellAdminAt, cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
@@ -26,7 +26,7 @@ import { grouped } from '../terminal/say.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
 import { indexesOf, type PointRows, refuseUnread, type WantedColumns, type WantedNames } from './values.js';
 
-// Positions of CSV, TSV and NDJSON by the kernel's scan, with values for those columns only that are wanted.
+// Positions of CSV, TSV and NDJSON by the kernel's scan, with the values of requested columns.
 
 /** Texts whose position is in two columns. */
 interface PointText {
@@ -44,7 +44,7 @@ async function* textPoints(
   text: PointText,
   wanted: WantedColumns,
 ): AsyncGenerator<PointRows> {
-  // Numbers of JSON are as good as their texts, which are as printing gives them.
+  // Numbers of JSON can replace their texts where these equal the printed numbers.
   const isNumber = (column: number): boolean => text.columns[column]!.kind === 'double';
   const numbers = [...wanted.numbers, ...wanted.others.filter(isNumber)];
   const others = wanted.others.filter((column) => !isNumber(column));
@@ -115,7 +115,7 @@ function numbersIn(rows: TextRows, column: number): (string | number | null)[] {
   return values;
 }
 
-// Files of points as batches of rows, each with its position. Any format, any length: a batch is all that is held.
+// Files of points as batches of rows, each with its position. Any format, any length: only one batch is held.
 
 /** Files to be read, and how. */
 export interface PointFiles {
@@ -132,7 +132,7 @@ export interface PointFiles {
 /** Rows of one file. */
 export interface PointBatch {
   readonly columns: readonly TableColumn[];
-  /** Without the values of columns that nobody wants. */
+  /** Rows without the values of columns that were not requested. */
   readonly rows: TableRows;
   /** lat, lng of each row in degrees; NaN where there is none. */
   readonly latLngDeg: Float64Array;
@@ -187,7 +187,7 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
   }
 }
 
-/** Batches of a file; one of no rows where it has none, so that its columns are known. */
+/** Batches of a file; an empty one if it has no rows, so that its columns are known. */
 async function* batchesOf(
   points: AsyncIterable<PointRows>,
   columns: readonly TableColumn[],
@@ -275,13 +275,13 @@ interface PointRun {
   take(batch: PointBatch, output: RowsOutput): Promise<void> | void;
   /** After the last batch. */
   end?(output: RowsOutput): Promise<void>;
-  /** Called at the end of the run, also of one that failed. */
+  /** Called at the end of the run, even if it failed. */
   cleanUp?(): void;
 }
 
 /**
- * @returns rows read, and how long it took
- * @throws CliFailure, also for an interruption; nothing is left of the output then
+ * @returns the number of rows, and the duration
+ * @throws CliFailure, also for an interruption; no output remains then
  */
 export async function runPoints(
   hexcodes: Hexcodes,

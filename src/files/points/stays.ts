@@ -1,5 +1,5 @@
-// Positions in time to stays: as long as a vehicle is in one cell it is one stay, however many positions say so. Only
-// the stay of each vehicle that has not ended is held.
+// Positions in time to stays: while a vehicle is in one cell it is one stay, whatever the number of positions. Only
+// the current stay of each vehicle is held.
 
 /** A position of a vehicle; `cell` 0n outside. */
 export interface TrackPoint {
@@ -11,10 +11,7 @@ export interface TrackPoint {
   readonly admin: number;
 }
 
-/**
- * Why a stay began: it is the first of its vehicle, in another province than the one before, or in another cell or
- * later.
- */
+/** Why a stay began: the first of its vehicle, another province than the previous stay, or another cell or a gap. */
 export type StayEvent = 'first' | 'province' | 'cell';
 
 export interface Stay {
@@ -22,7 +19,7 @@ export interface Stay {
   readonly cell: bigint;
   readonly admin: number;
   readonly event: StayEvent;
-  /** Admin number of the stay before; null for the first. */
+  /** Admin number of the previous stay; null for the first. */
   readonly previousAdmin: number | null;
   readonly enteredMs: number;
   /** Time of its last position. */
@@ -33,7 +30,7 @@ export interface Stay {
 interface Vehicle {
   /** A copy: the text of a row may keep the rows around it in memory. */
   readonly name: string;
-  /** null while it is outside, or nowhere yet. */
+  /** null while it is outside, or before its first position. */
   stay: Stay | null;
   lastMs: number;
   lastAdmin: number | null;
@@ -45,13 +42,13 @@ const VEHICLE_BYTES = 400;
 export class Stays {
   readonly #vehicles = new Map<string, Vehicle>();
   #heldBytes = 0;
-  /** Positions that came after a later one of their vehicle, and were left out. */
+  /** Positions that came after a later one of their vehicle, and were skipped. */
   late = 0;
 
   /** @param gapMs a longer time without positions ends a stay */
   constructor(private readonly gapMs: number) {}
 
-  /** Takes a position; the stay that it ends, if there is one. */
+  /** Processes a position; returns the stay that it ends, if any. */
   take({ id, timeMs, cell, admin }: TrackPoint): Stay | null {
     let vehicle = this.#vehicles.get(id);
     if (vehicle === undefined) {

@@ -12,12 +12,11 @@ const INTEGER = /^-?\d+$/;
 /** Digits of integers that are all exact as doubles. */
 const SAFE_DIGITS = 15;
 
-/** Kinds whose numbers count days or units of time: as texts, too, they are not numbers. */
+/** Kinds whose numbers count days or units of time: even as texts they are not numbers. */
 const MOMENTS: ReadonlySet<ColumnKind> = new Set(['timestamp', 'date', 'time', 'duration']);
 
 /**
- * A value as a number, an integer that doubles do not hold as a bigint; null where there is none, undefined where it is
- * not a finite number.
+ * A value as a number, an integer beyond 2^53 as a bigint; null if missing, undefined if it is not a finite number.
  */
 export function numberOf(column: TableColumn, value: unknown): number | bigint | null | undefined {
   if (value === null || value === undefined) return null;
@@ -48,11 +47,11 @@ export function columnNamed(columns: readonly TableColumn[], name: string, file:
   return at;
 }
 
-// The columns whose values a command reads besides the position, and the rows that hold no others.
+// The columns whose values a command reads besides the position.
 
 /** Names of columns, as options give them. */
 export interface WantedNames {
-  /** Columns whose numbers are as good as their texts. */
+  /** Columns whose numbers can replace their texts. */
   readonly numbers: readonly string[];
   readonly others: readonly string[];
 }
@@ -70,7 +69,7 @@ export interface PointRows {
   readonly latLngDeg: Float64Array;
 }
 
-/** Names that are not a column are left to those who read its values. */
+/** Names that are not a column are reported by the reader of their values. */
 export function indexesOf(columns: readonly TableColumn[], { numbers, others }: WantedNames): WantedColumns {
   const names = columns.map(({ name }) => name);
   const found = (wanted: readonly string[]): number[] =>

@@ -50,7 +50,10 @@ function millisecondsOf(value: bigint, unit: TimeUnitName): [ms: number, fractio
 /** Division of BigInt cuts towards zero. */
 const floorOf = (value: bigint, by: bigint): bigint => (value < 0n ? (value + 1n) / by - 1n : value / by);
 
-/** The remedy where no value of a column is an instant. @param text the first value; undefined: all are empty */
+/**
+ * The remedy if no value of a column is an instant.
+ * @param text the first value; undefined: all are empty
+ */
 export function timeHint(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const shown = JSON.stringify(text.slice(0, 40));
@@ -79,7 +82,7 @@ function ofIso(match: RegExpExecArray, clock: ZoneClock): number {
   const isDate = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
   const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
   const digits = fraction.padEnd(6, '0');
-  // 24:00 is the end of a day. A leap second ends a quarter of an hour in every zone.
+  // 24:00 is the end of a day. A leap second falls on the end of a quarter of an hour in every zone.
   const isTime = seconds < 86_400 || (seconds === 86_400 && Number(digits) === 0);
   const isSecond = second !== '60' || Number(minute) % 15 === 14;
   if (!isDate || !isTime || !isSecond) return Number.NaN;
@@ -151,7 +154,7 @@ export function bucketStartOf(utcMs: number, bucketMs: number, clock: ZoneClock)
   const local = utcMs + offset;
   const anchor = bucketMs % UNITS_MS.w! === 0 ? MONDAY_MS : 0;
   const startLocal = Math.floor((local - anchor) / bucketMs) * bucketMs + anchor;
-  // Within a day of one offset the hour that the clock shows twice stays two hours.
+  // On a day with one offset the hour that the clock repeats lasts two hours.
   const start = startLocal - offset;
   return clock.offsetMs(start) === offset ? start : clock.instantOf(startLocal);
 }
@@ -199,7 +202,7 @@ export class ZoneClock {
     return offset;
   }
 
-  /** The instant of a local time, given as if it were UTC. Of a time that the clock shows twice the first. */
+  /** The instant of a local time, given as if it were UTC. Of a repeated time the first. */
   instantOf(localMs: number): number {
     const guess = localMs - this.offsetMs(localMs);
     const before = localMs - this.offsetMs(guess - 3 * 60 * MINUTE_MS);
@@ -209,7 +212,7 @@ export class ZoneClock {
   /** `2026-11-01T08:00:00+07:00` */
   text(utcMs: number): string {
     const offset = Math.round(this.offsetMs(utcMs) / MINUTE_MS);
-    // The offsets of before the zones had seconds, which no text has: the instant counts.
+    // Offsets before the time zones had seconds, which the text does not: the instant counts.
     const local = new Date(utcMs + offset * MINUTE_MS).toISOString();
     const minutes = Math.abs(offset);
     const sign = offset < 0 ? '-' : '+';

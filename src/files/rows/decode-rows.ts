@@ -1,4 +1,4 @@
-// Codes of rows of bytes to positions: the kernel decodes those of a window at once, and our columns are ranges after
+// Codes in rows of bytes to positions: the kernel decodes those of a window at once, and our columns are ranges after
 // the columns of the source.
 
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
@@ -27,7 +27,7 @@ export class RowDecoder {
   readonly #memory: TextMemory;
   /** lat and lng, which are empty with types, resolution and status. */
   readonly #ours: readonly ValueRanges[];
-  /** The values of resolutions, and after them the words of statuses; where each of them is. */
+  /** The texts of resolutions, followed by the words of statuses, with the offset of each. */
   readonly #words = new GrowingBytes(256);
   readonly #wordStarts: number[] = [0];
 
@@ -59,8 +59,10 @@ export class RowDecoder {
   }
 
   /**
-   * @param byStatus and @param byAdmin become the counts of the rows
-   * @returns the rows with positions and our columns, and records whose last byte is the status; until the next rows
+   * @param byStatus receives the counts of the rows
+   * @param byAdmin receives the counts by province
+   * @returns the rows with positions and our columns, and records whose last byte is the status; valid until the next
+   * rows
    */
   decode(
     rows: TextRows,
@@ -89,13 +91,13 @@ export class RowDecoder {
     return { rows: { ...rows, columns: [...columns, ...this.#ours] }, records };
   }
 
-  /** Takes codes as records to the kernel; the status of a row without one is there already. */
+  /** Copies codes as records to the kernel; the status of a row without one is set before. */
   #take(rows: TextRows): void {
     const { text, columns, rowCount, unread } = rows;
     const { inputBytes: records } = this.kernel;
     const memory = this.#memory;
     const { starts, ends } = columns[this.code]!;
-    // A scan has taken all codes but those that it left.
+    // The scan has read all codes except those that it left.
     const next = (row: number): number => (this.isWritten ? memory.nextLeft(row, rowCount) : row);
     for (let row = next(0); row < rowCount; row = next(row + 1)) {
       if (!takeCode(text.bytes, starts[row]!, ends[row]!, records, row)) {
@@ -155,7 +157,7 @@ export function refuse(records: Uint8Array, row: number, status: number): void {
   records[recordStatusAt(row)] = status;
 }
 
-/** @returns whether the text was taken: the host must read a longer one, and one beyond ASCII or with a NUL */
+/** @returns whether the text was read: the host must read one that is too long, not ASCII or contains a NUL */
 function takeCode(bytes: Uint8Array, start: number, end: number, records: Uint8Array, row: number): boolean {
   const at = RECORD_BYTES * row;
   const size = start < 0 ? 0 : end - start;

@@ -8,11 +8,11 @@ import { GrowingBytes, rangesOf, type TextRows, type ValueAdder, type ValueRange
 
 /** Bytes that a value takes besides its text. */
 export const RANGE_BYTES = 16;
-/** Bytes of a window at which it ends. */
+/** Bytes after which a window ends. */
 const WINDOW_TEXT = 16 * 2 ** 20;
 export const NUMBER_BYTES = 8;
 
-/** Which rows of a file are wanted, and what of them. */
+/** The requested rows of a file, and their columns. */
 export interface WantedRows {
   /** Columns of positions; -1 where rows are read for their codes. */
   readonly lat: number;
@@ -25,17 +25,17 @@ export interface WantedRows {
   readonly skippedRows: number;
   /** Whether ranges are plain values, as columns of types have them, instead of texts. */
   readonly isTyped: boolean;
-  /** How values are added that are read one by one. */
+  /** Adders for values that are read one by one. */
   adderOf(column: TableColumn): ValueAdder;
 }
 
-/** Ranges whose numbers of eight bytes stand one after the other where all rows have one. */
+/** Ranges whose eight-byte numbers are contiguous if all rows have one. */
 export interface Ranges extends ValueRanges {
   numbersAt: number;
   isWhole: boolean;
 }
 
-/** Ranges of a column in the memory that those of the group before had. */
+/** Ranges of a column in the memory of the previous group. */
 function rangesIn(memories: Int32Array[], index: number, rows: number): Ranges {
   if ((memories[index]?.length ?? 0) < 2 * rows) memories[index] = new Int32Array(2 * rows);
   const memory = memories[index]!;
@@ -50,7 +50,7 @@ export interface Unfilled {
   readonly index: number;
   readonly text: GrowingBytes;
   readonly ranges: Ranges;
-  /** How values are added that are read one by one. */
+  /** Adder for values that are read one by one. */
   readonly add: ValueAdder;
 }
 
@@ -64,7 +64,7 @@ interface Group {
   readonly lngs: Degrees | null;
 }
 
-/** Rows of one group after the other; their memory is used again. */
+/** Rows of one group after another, in reused memory. */
 export class GroupWindows {
   readonly #wanted: WantedRows;
   readonly #columns: readonly TableColumn[];
@@ -122,7 +122,7 @@ export class GroupWindows {
   }
 }
 
-/** Whether a column has a text of which a window of values could be too large. */
+/** Whether a column has a text that could make a window of values too large. */
 function hasLong({ starts, ends }: ValueRanges, values: number): boolean {
   const most = WINDOW_TEXT / Math.max(1, values);
   for (let row = 0; row < starts.length; row++)
@@ -157,7 +157,7 @@ function rowsWithin(
   return most;
 }
 
-// Loops over rows are functions of their own: code that awaits between them is compiled again and again.
+// Loops over rows are separate functions: code that awaits in between is compiled repeatedly.
 
 function printDegrees(
   { degrees, defined }: Degrees,

@@ -15,7 +15,7 @@ import {
 } from './text-rows.js';
 import type { RowWriter } from './write-text.js';
 
-/** How the values of a column are added as plain ones. */
+/** An adder of plain values for a column. */
 export function plainAdder(column: TableColumn): ValueAdder {
   const add = adderOf(column);
   const stored = storedBy(column);
@@ -23,8 +23,8 @@ export function plainAdder(column: TableColumn): ValueAdder {
 }
 
 /**
- * How the values of a column are added as texts.
- * @param isJson for writers of JSON: lists and objects stay as they are, in one line
+ * An adder of texts for a column.
+ * @param isJson for writers of JSON: lists and objects stay unchanged, in one line
  */
 export function textAdder(column: TableColumn, isJson = false): ValueAdder {
   if (isJson && column.kind === 'json') return (into, value) => into.addText(oneLine(value as string));
@@ -39,7 +39,7 @@ export function textAdder(column: TableColumn, isJson = false): ValueAdder {
   };
 }
 
-/** The value that the element of a column holds for one of its own; null where it is the same. */
+/** Converts a column's value to the value stored in its element; null if they are equal. */
 function storedBy(column: TableColumn): ((value: unknown) => unknown) | null {
   if (column.kind === 'duration') return (value) => textOf(column, value);
   // Parquet has no seconds: they are written as milliseconds.
@@ -157,8 +157,8 @@ export function plainTextAt(
   return column.kind === 'long' ? view.getBigInt64(0, true).toString() : textAt(rows, index, row);
 }
 
-// Rows whose values are known as ranges of bytes, as the writers of rows take them: sources that read value by value,
-// and commands that make rows of their own, write through these.
+// Rows whose values are ranges of bytes, for the writers of rows: sources that read value by value, and commands that
+// make their own rows, write through these.
 
 /** Rows and values of a window at most, and bytes at which it ends. */
 const MAX_ROWS = 4096;
@@ -174,14 +174,14 @@ export class ValueRows {
   readonly #maxRows: number;
   readonly #text = new GrowingBytes(1 << 16);
 
-  /** @param adders of the columns, in their order; null for those that nobody reads */
+  /** @param adders of the columns, in order; null for unread columns */
   constructor(private readonly adders: readonly (ValueAdder | null)[]) {
     this.#maxRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_VALUES / Math.max(1, adders.length))));
     this.#columns = adders.map((add) => rangesOf(add === null ? 0 : this.#maxRows));
   }
 
   /**
-   * Windows of rows; the memory of one is used for the next.
+   * Windows of rows; the memory of one is reused by the next.
    * @param latLngDeg of the rows, where positions are read
    * @param add adds all values of a row, or none
    * @throws Error for a value that a column does not hold
@@ -219,7 +219,10 @@ export class ValueRows {
   }
 }
 
-/** Words of rows by their numbers in a window. @param first row of the window */
+/**
+ * Words of rows by row index in a window.
+ * @param first row of the window
+ */
 const after = (words: ReadonlyMap<number, string>, first: number): ReadonlyMap<number, string> =>
   new Map(Array.from(words, ([row, word]) => [row - first, word]));
 

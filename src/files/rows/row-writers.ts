@@ -1,4 +1,4 @@
-// Where rows of bytes go: the output, and the file of failed rows.
+// Destinations of rows of bytes: the output, and the file of failed rows.
 
 import { type Kernel, OK } from '../../hexcodes/kernel/kernel.js';
 import { recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
@@ -24,7 +24,7 @@ import {
   type WrittenColumns,
 } from './write-text.js';
 
-/** One of the two texts of a feature of a source, before and after our properties. */
+/** One of the two texts of a feature of a source, before or after our properties. */
 const side = (index: number): WrittenColumns['kept'][number] => ({ name: '', kind: 'json', index });
 
 type Value = AddedValue['is'];
@@ -36,7 +36,7 @@ interface BorderColumn {
 }
 
 /**
- * Our columns of types whose values are in no record: the former province, the distance to the border and the share of
+ * Our typed columns that are not in the records: the former province, the distance to the border and the share of
  * right provinces. They become plain values after those of a window.
  */
 class BorderRanges {
@@ -77,7 +77,7 @@ class BorderRanges {
   }
 }
 
-/** Positions of a column of texts, as the columns of numbers that GeoJSON makes geometries of. */
+/** Positions of a column of texts as columns of numbers, which GeoJSON makes geometries of. */
 class PositionRanges {
   #ranges: readonly ValueRanges[] = [];
 
@@ -95,16 +95,16 @@ class PositionRanges {
 }
 const addDegrees: ValueAdder = (into, degrees) => into.addNumber(degrees as number);
 
-/** How the rows of a run become those of its outputs. */
+/** Maps the rows of a run to those of its outputs. */
 interface Layout {
   readonly written: WrittenColumns;
   /** 0 or 1 for the columns that are made of positions. */
   readonly halves: readonly (0 | 1 | null)[];
   /** The kept columns of positions that become texts of numbers: their index, 0 for latitudes and 1 for longitudes. */
   readonly numbers: readonly (readonly [column: number, half: 0 | 1])[];
-  /** Makes our columns that no record has. */
+  /** Makes our columns that are in no record. */
   readonly made: BorderRanges | PositionRanges | null;
-  /** Whether the kernel writes the columns of decoded codes: then no rows have them. */
+  /** Whether the kernel writes the columns of decoded codes; then rows do not have them. */
   readonly writesDecoded: boolean;
 }
 
@@ -176,12 +176,12 @@ export class RowWriters {
     return new RowWriters(run, layout, output, rejects);
   }
 
-  /** Whether the kernel writes the columns of decoded codes: then no rows have them. */
+  /** Whether the kernel writes the columns of decoded codes; then rows do not have them. */
   get writesDecoded(): boolean {
     return this.layout.writesDecoded;
   }
 
-  /** Writes those that are OK before those that failed. */
+  /** Writes OK rows before failed ones. */
   async write(given: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
     const { made, numbers } = this.layout;
     const rows = made?.after(given, records) ?? given;
@@ -198,7 +198,7 @@ export class RowWriters {
     await this.rejects?.close();
   }
 
-  /** Removes what was written beside the output. */
+  /** Removes temporary files beside the output. */
   remove(): void {
     this.output.remove?.();
   }

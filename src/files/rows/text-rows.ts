@@ -1,31 +1,31 @@
-// Rows of a block whose values are ranges of bytes: as CSV writes them, without quotes. Readers of any format fill
+// Rows of a block whose values are ranges of bytes, as CSV writes them without quotes. Readers of any format fill
 // them, writers of any format copy them, and no value is made for a field.
 
-/** Where the values of a column are in the bytes of the rows; a start of -1 where a row has none. */
+/** Ranges of the values of a column in the bytes of the rows; a start of -1 for null. */
 export interface ValueRanges {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  /** Where eight bytes for each row are, also for rows that have no value; absent where values are anywhere. */
+  /** Offset of eight bytes for each row, including nulls; absent where values are not contiguous. */
   readonly numbersAt?: number;
   /** Whether each row is known to have a value. */
   readonly isWhole?: boolean;
 }
 
-/** Ranges that are to be filled. */
+/** Ranges to be filled. */
 export const rangesOf = (rows: number): ValueRanges => ({
   starts: new Int32Array(rows),
   ends: new Int32Array(rows),
 });
 
-/** Columns of a source at most: each has its ranges. */
+/** Most columns of a source: each has its ranges. */
 export const MAX_COLUMNS = 1000;
 /** Powers of ten that doubles hold exactly. */
 const TENS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 const [MINUS, POINT, ZERO] = [45, 46, 48] as const;
 const MAX_ASCII = 127;
-/** A longer text is written by a call. */
+/** Longest text that is written byte by byte. */
 const SHORT = 24;
-/** Digits up to which a number is exact as an integer, and prints as it was read. */
+/** Digits up to which an integer is exact and prints as it was read. */
 const MAX_DIGITS = 15;
 /** Digits after the point that are tried. */
 const DECIMALS = 9;
@@ -67,12 +67,12 @@ export function numberIn(bytes: Uint8Array, start: number, end: number): number 
   return isNegative ? -value : value;
 }
 
-/** The first byte of a half of a pair, where the second is FIRST_OF_HALF or more. */
+/** The first byte of a surrogate, whose second is FIRST_OF_HALF or more. */
 export const HALF = 0xed;
 export const FIRST_OF_HALF = 0xa0;
 const HALVES = /\p{Surrogate}/u;
 
-/** Bytes that grow, and where the next of them goes. */
+/** A growing buffer, with the offset of the next byte. */
 export class GrowingBytes implements Area {
   bytes: Uint8Array;
   view: DataView;
@@ -83,7 +83,7 @@ export class GrowingBytes implements Area {
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** Makes room for more bytes. */
+  /** Reserves space for more bytes. */
   reserve(more: number): void {
     if (this.at + more <= this.bytes.length) return;
     const larger = new Uint8Array(2 * (this.at + more));
@@ -99,7 +99,7 @@ export class GrowingBytes implements Area {
     this.at += Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length).write(text, this.at);
   }
 
-  /** Adds a text for `jsonAt`: halves of pairs, which UTF-8 does not have, in the three bytes that they would have. */
+  /** Adds a text for `jsonAt`: lone surrogates, which UTF-8 does not have, as three bytes each. */
   addUnits(text: string): void {
     if (!HALVES.test(text)) this.addText(text);
     else
@@ -110,7 +110,7 @@ export class GrowingBytes implements Area {
       }
   }
 
-  /** @returns false for a text of other letters */
+  /** @returns false for a text that is not ASCII */
   #addAscii(text: string): boolean {
     const { bytes, at } = this;
     for (let i = 0; i < text.length; i++) {
@@ -130,8 +130,8 @@ export class GrowingBytes implements Area {
   }
 
   /**
-   * Adds a number as `String` prints it, -0 with its sign. One of at most nine decimals is the quotient of two exact
-   * numbers, and its digits are those of the first of them: no other decimal of 15 digits is nearer to it.
+   * Adds a number as `String` prints it, -0 with its sign. A number of at most nine decimals is the quotient of two
+   * exact numbers, and its digits are those of the first: no other decimal of 15 digits is nearer to it.
    */
   addNumber(value: number): void {
     const size = Math.abs(value);
@@ -164,7 +164,10 @@ export class GrowingBytes implements Area {
     this.at = at;
   }
 
-  /** Adds an integer of 64 bits by its halves. @param high with the sign */
+  /**
+   * Adds an integer of 64 bits by its halves.
+   * @param high half, with the sign
+   */
   addLong(low: number, high: number): void {
     if (high >= -MAX_HIGH && high < MAX_HIGH) this.addInteger(high * HIGH + low);
     else this.addText(String((BigInt(high) << 32n) | BigInt(low)));
@@ -237,11 +240,11 @@ export interface TextRows {
   /** Texts of the ranges. */
   readonly text: GrowingBytes;
   readonly rowCount: number;
-  /** One of each column of the source; those that are neither kept nor read may be empty. */
+  /** Ranges of each column of the source; columns that are neither kept nor read may be empty. */
   readonly columns: readonly ValueRanges[];
   /** lat and lng of each row, NaN where there is none. */
   readonly latLngDeg: Float64Array;
-  /** 1 for each row that has a latitude, and a longitude; null where all have one. For positions without text. */
+  /** 1 for each row that has a latitude, and a longitude; null where all rows do. For positions without text. */
   readonly defined?: readonly (Uint8Array | null)[];
   /** Why the position of a row is not read, by the number of the row from 0. */
   readonly unread?: ReadonlyMap<number, string>;

@@ -14,27 +14,27 @@ import { isWantedRow, type RowWriter, type WrittenColumns } from '../rows/write-
 import { FROM_LAT, FROM_LNG, FROM_RESOLUTION, HEAD_WORDS, KEY_WORDS, PackedRows } from './packed-rows.js';
 import { SortedParquet } from './sorted-parquet.js';
 
-// Packed rows in the order of their codes: those in memory by a sort of their offsets, those that memory does not hold
-// by runs on the disk, which are merged. When there are as many runs of one level as are merged at a time, they become
-// one of the next, so that few files are open and few bytes of them held.
+// Packed rows in the order of their codes: rows in memory by a sort of their offsets, other rows by runs on disk,
+// which are merged. When a level has as many runs as are merged at once, they become one run of the next level, so
+// that few files are open and few bytes are held.
 
 /** Rows, one at a time: `words` and `bytes` are the same memory, in which a row begins at the word `at`. */
 interface RowCursor {
   readonly words: Uint32Array;
   readonly bytes: Uint8Array;
   readonly at: number;
-  /** Goes to the next row, before the first one, too; false at the end. */
+  /** Advances to the next row, also before the first one; false at the end. */
   next(): boolean;
 }
 
 const FIRST_BYTES = 1 << 20;
-/** Beyond it runs are on the disk, whatever memory there is: offsets are numbers of 32 bits. */
+/** Limit beyond which runs go to disk, whatever memory there is: offsets are 32-bit numbers. */
 const MAX_BYTES = 2 ** 31;
 /** Approximate bytes of the batch that fills the memory. */
 const SLACK_BYTES = 8 << 20;
-/** Memory of a row while rows are sorted: where it begins, its offset twice, and a word of its code. */
+/** Memory for sorting a row: its start, its offset twice, and a word of its code. */
 const SORT_BYTES = 16;
-/** Fewer rows are sorted by comparing them. */
+/** Number of rows below which they are sorted by comparison. */
 const FEW_ROWS = 2048;
 
 /** Compares the codes of two rows. */
@@ -47,7 +47,7 @@ function compareKeys(wordsA: Uint32Array, a: number, wordsB: Uint32Array, b: num
   return (wordsA[a + KEY_WORDS]! >>> 8) - (wordsB[b + KEY_WORDS]! >>> 8);
 }
 
-/** Rows in memory, in the order in which they came. */
+/** Rows in memory, in order of arrival. */
 class HeldRows {
   readonly rows: PackedRows;
   #starts = new Uint32Array(1024);
@@ -62,12 +62,12 @@ class HeldRows {
     return this.#count;
   }
 
-  /** Memory that they take, and that it takes to sort them. */
+  /** Memory of the rows, and of sorting them. */
   get bytes(): number {
     return 4 * this.rows.end + SORT_BYTES * this.#count;
   }
 
-  /** Call it before each row that is added. */
+  /** To be called before each added row. */
   begin(): void {
     if (this.#count === this.#starts.length) {
       const grown = new Uint32Array(2 * this.#count);
@@ -77,7 +77,7 @@ class HeldRows {
     this.#starts[this.#count++] = this.rows.end;
   }
 
-  /** The rows by their codes, those of one code in the order in which they came. */
+  /** The rows by their codes, those of one code in order of arrival. */
   sorted(): RowCursor {
     const { words, bytes } = this.rows;
     const starts = this.#sortedStarts();
@@ -131,14 +131,12 @@ const BLOCK_BYTES = 256 * 1024;
 const WRITE_BYTES = 1 << 20;
 /** Rows between two calls of `onRows`. */
 const ROWS_OF_A_TURN = 8192;
-/** Bytes of the longest rows from which fewer runs are merged. */
+/** Bytes of the longest rows beyond which fewer runs are merged. */
 const MERGE_BYTES = 64 * 1024 * 1024;
 
 class SortedRuns {
   readonly #folder = new SpillFolder('hexcodes-sort', 'rows');
-  /**
-   * Descriptors of the runs of each level, in the order in which their rows came; higher levels came before lower ones.
-   */
+  /** Descriptors of the runs of each level, in order of arrival; higher levels came before lower ones. */
   readonly #levels: number[][] = [];
   /** Bytes of the longest row of each run. */
   readonly #longest = new Map<number, number>();
@@ -156,7 +154,7 @@ class SortedRuns {
     this.#addRun(0, this.#written(rows, onRows), onRows);
   }
 
-  /** All rows by their codes, those of one code in the order in which they came. */
+  /** All rows by their codes, those of one code in order of arrival. */
   merged(): RowCursor {
     return this.#mergedOf(this.#levels.toReversed().flat());
   }
@@ -270,7 +268,7 @@ class RunReader implements RowCursor {
   words = new Uint32Array(BLOCK_BYTES / 4);
   bytes = new Uint8Array(this.words.buffer);
   at = 0;
-  /** Words of the block that are read, and the offset after its row. */
+  /** Words of the block that have been read, and the offset after its row. */
   #filled = 0;
   #end = 0;
   #offset = 0;
@@ -309,7 +307,7 @@ class RunReader implements RowCursor {
     const read = this.folder.read(this.descriptor, this.bytes.subarray(4 * rest.length), this.#offset);
     this.#offset += read;
     this.#filled += read >> 2;
-    // A row that is longer than a block is known only now.
+    // The length of a row that exceeds a block is known only now.
     if (this.#filled > 0 && this.words[0]! > this.#filled && read > 0) this.#fill();
   }
 }
@@ -336,7 +334,7 @@ class SortedRows {
     this.stored = all.flatMap((_, index) => (made.has(index) ? [] : [index]));
     this.storedColumns = this.stored.map((index) => all[index]!);
     this.#parquet = new SortedParquet(hexcodes, targets.output, all, columns.derived!, this.stored);
-    // More of them are written to the disk.
+    // Limit beyond which rows are written to disk.
     this.#memoryBytes = request.sort!.memoryBytes;
     this.#held = new HeldRows(
       this.storedColumns.map((column) => plainWidth(elementOf(column))),
@@ -367,7 +365,7 @@ class SortedRows {
   async close(): Promise<void> {
     if (!this.#runs.isEmpty) {
       if (this.#held.count > 0) this.#spill();
-      // All rows are on the disk: from now on the memory serves the merge of runs.
+      // All rows are on disk: the memory now serves the merge of runs.
       this.#held.release();
     }
     const rows = this.#runs.isEmpty ? this.#held.sorted() : this.#runs.merged();
@@ -380,7 +378,7 @@ class SortedRows {
     await parquet.close();
   }
 
-  /** Removes what was written to the disk. */
+  /** Removes the temporary files. */
   remove(): void {
     this.#runs.remove();
   }

@@ -1,9 +1,9 @@
-// Progress on stderr: one line that is redrawn on a terminal, a plain line every few seconds elsewhere.
+// Progress on stderr: on a terminal one line that is redrawn, elsewhere a plain line every few seconds.
 
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { grouped } from './say.js';
 
-// Ctrl-C and SIGTERM: the first stops the run at its next tick, a second ends the process at once.
+// Handles Ctrl-C and SIGTERM: the first stops the run at its next tick, a second ends the process at once.
 
 /** Catches both signals from its construction to `end()`. */
 export class Interruption {
@@ -54,7 +54,7 @@ export class Progress {
   #isDrawn = false;
   #lastMs = performance.now();
 
-  /** @param startRows rows that an earlier run converted: they do not count for the speed */
+  /** @param startRows rows of an earlier run: they do not count for the speed */
   constructor(
     private readonly isSilent: boolean,
     private readonly startRows: number,
@@ -79,7 +79,7 @@ export class Progress {
     }
     const full = Math.round((share ?? 0) * BAR_CELLS);
     const bar = share === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)} ${percent}%  `;
-    // A longer line would wrap, and only its end be drawn over.
+    // A longer line would wrap, and only its end would be overwritten.
     const shown = `${bar}${line}`.slice(0, process.stderr.columns || undefined);
     process.stderr.write(`${this.#isDrawn ? '' : HIDE_CURSOR}\r${shown}${CLEAR_BEHIND}`);
     this.#isDrawn = true;

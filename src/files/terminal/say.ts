@@ -1,4 +1,5 @@
-// Messages for people on standard error. A standard error that is full or closed ends nothing: the message is lost.
+// Messages for people on standard error. If standard error is full or closed, the message is lost and the run
+// continues.
 
 import { maskKeyTexts } from '../../config/mask.js';
 
@@ -66,7 +67,7 @@ export function visibleLines(text: string): string {
   return escaped(text, '\n\t');
 }
 
-/** A message of our own that may quote others: its line ends and tabs stay, keys are masked. */
+/** A message of our own that may quote foreign text: line ends and tabs stay, keys are masked. */
 export function visibleMessage(text: string): string {
   return maskKeyTexts(escaped(text, '\n\t'));
 }

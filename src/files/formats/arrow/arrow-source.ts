@@ -44,15 +44,15 @@ import { checkLengths, checkRows } from './sound-batch.js';
 // Gives flechette the decompressors of Arrow's record batches: LZ4 frames, the default of pandas and pyarrow for
 // Feather, and Zstandard, natively where Node has it (22.15 and later).
 
-/** Bytes that the message which is read may still unpack to. */
+/** Bytes to which the current message may still unpack. */
 let left = 0;
 
-/** Sets the bytes to which the next message, with its dictionaries, may unpack. */
+/** Sets the limit to which the next message, with its dictionaries, may unpack. */
 function allowUnpacked(bytes: number): void {
   left = bytes;
 }
 
-/** Keeps a byte order mark at the start of a text, which flechette leaves out: texts are decoded from its bytes. */
+/** Keeps a byte order mark at the start of a text, which flechette would drop: texts are decoded from its bytes. */
 function keepMarks(): void {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   for (const [text, bytes] of [
@@ -99,7 +99,7 @@ function reader(name: string, decompress: (bytes: Uint8Array, sizeBytes: number)
       }
       if (plain.length !== sizeBytes)
         throw new Error(`broken ${name} data: ${plain.length} bytes for ${sizeBytes}`);
-      // Values of 8 bytes are read in place, so the copy begins at a multiple of 8.
+      // Values of 8 bytes are read in place, so the copy is aligned to 8.
       return plain.byteOffset % 8 === 0 ? plain : plain.slice();
     },
     encode(): Uint8Array {
@@ -113,9 +113,9 @@ const END_BYTES = 10;
 /** The mark of the end: a size of 0 behind four bytes. */
 const MARK_BYTES = 8;
 const MAX_FOOTER_BYTES = 64 * 1024 * 1024;
-/** No message has fewer of them. */
+/** Smallest metadata of a message. */
 const MIN_METADATA_BYTES = 16;
-/** The flatbuffer table of the message, before a copy of the footer to whose schema it points. */
+/** The flatbuffer table of the message, in front of a copy of the footer to whose schema it points. */
 const TABLE_BYTES = 32;
 
 /**
@@ -171,7 +171,8 @@ function footerOf(path: string): Uint8Array | null {
 }
 
 /**
- * Whether a file begins with a schema that is not a message, as Polars writes it: the footer says where the rows are.
+ * Whether a file begins with a schema that is not a message, as Polars writes it; then the footer gives the offsets
+ * of the rows.
  */
 function isBare(head: Uint8Array): boolean {
   if (head.length < 12) return false;
@@ -191,7 +192,7 @@ interface Blocks {
   readonly end: Block;
 }
 
-/** Where rows and dictionaries of a file lie; null where its footer does not say it. */
+/** Offsets of the rows and dictionaries of a file; null where its footer does not give them. */
 function blocksIn(path: string): Blocks | null {
   return inFooter(path, (buffer, field, footer) => {
     const [dictionaries = [], rows = []] = [2, 3].map((number) => {
@@ -207,7 +208,7 @@ function blocksIn(path: string): Blocks | null {
   });
 }
 
-/** Where the first of them begins, of a file without rows the mark of its end; null where that cannot be. */
+/** Offset of the first block, or of the end mark in a file without rows; null where it is invalid. */
 function firstOf(blocks: Blocks | null): number | null {
   // The blocks of a file lie in the order of their rows.
   const starts = [blocks?.dictionaries[0], blocks?.rows[0], blocks?.end].flatMap(
@@ -218,7 +219,7 @@ function firstOf(blocks: Blocks | null): number | null {
 }
 
 /**
- * The dictionaries of a file that come after rows which need them, as Polars writes them.
+ * The dictionaries of a file that follow rows which need them, as Polars writes them.
  * @throws CliFailure BAD_INPUT
  */
 async function* lateDictionaries(path: string, name: string): AsyncGenerator<Message> {
@@ -241,7 +242,7 @@ async function* lateDictionaries(path: string, name: string): AsyncGenerator<Mes
   }
 }
 
-/** @param schemaAt where the table of the schema begins in the footer */
+/** @param schemaAt offset of the schema table in the footer */
 function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): Uint8Array {
   const padding = (8 - (footer.length % 8)) % 8;
   const bytes = Buffer.alloc(8 + TABLE_BYTES + footer.length + padding);
@@ -261,12 +262,12 @@ function schemaMessage(footer: Uint8Array, schemaAt: number, version: number): U
 }
 
 const OPTIONS = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
-/** Bytes that a value takes at least while its batch is read, besides its text. */
+/** Least bytes that a value takes while its batch is read, besides its text. */
 const VALUE_BYTES = 8;
-/** Bytes that an entry of a dictionary takes, whose values are made before they are checked. */
+/** Bytes of a dictionary entry, whose values are made before they are checked. */
 const ENTRY_BYTES = 48;
 const SMALLER = 'Write smaller record batches.';
-/** Dictionaries of so few bytes are read again for each batch. */
+/** Largest dictionaries that are read again for each batch. */
 const FEW_BYTES = 64 * 1024;
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
@@ -369,7 +370,7 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
     async *batches() {
       const reader = new RecordReader(fields, input.name, tableOf);
       let row = 1;
-      // Each table makes the values of all dictionaries, so that it has as many bytes of rows as they have.
+      // Each table makes the values of all dictionaries, so it gets as many bytes of rows as they have.
       let held: Message[] = [];
       let [heldBytes, heldFrom] = [0, row];
       function* released(): Generator<ArrowBatch> {
@@ -403,7 +404,7 @@ class RecordReader {
     private readonly tableOf: (records: Uint8Array[], row: number) => Table,
   ) {}
 
-  /** @throws CliFailure BAD_INPUT at the first batch that is not sound */
+  /** @throws CliFailure BAD_INPUT at the first invalid batch */
   *batches(messages: readonly Message[], firstRow: number): Generator<ArrowBatch> {
     let row = firstRow;
     const table = this.#tableOf(messages, row);
@@ -417,7 +418,7 @@ class RecordReader {
     }
   }
 
-  /** The table of several messages; null where they are read one by one, so that a fault names its own. */
+  /** The table of several messages; null where they are read one by one, so that a fault names its own message. */
   #tableOf(messages: readonly Message[], row: number): Table | null {
     if (messages.length < 2) return null;
     try {
@@ -487,14 +488,14 @@ function requireSound(
   requireBelowCeiling(location, heldBytes, words, SMALLER);
 }
 
-/** The dictionaries that are in force, as messages: one that replaces another takes its place. */
+/** The dictionaries in force, as messages; a replacement takes the position of the replaced one. */
 class Dictionaries {
   readonly #byId = new Map<bigint, Uint8Array[]>();
   #bytes = 0;
 
   constructor(private readonly file: string) {}
 
-  /** @throws CliFailure BAD_INPUT where all of them together pass the ceiling */
+  /** @throws CliFailure BAD_INPUT where they exceed the ceiling together */
   add({ bytes, claims }: Message): void {
     const id = claims?.dictionary ?? 0n;
     const before = claims?.isDelta === true ? (this.#byId.get(id) ?? []) : [];
@@ -510,7 +511,7 @@ class Dictionaries {
     );
   }
 
-  /** Bytes of rows for which they are to be read once; few dictionaries hold no row up. */
+  /** Bytes of rows for which they are read once; small dictionaries delay no row. */
   get heldBytes(): number {
     return this.#bytes < FEW_BYTES ? 0 : Math.min(this.#bytes, MAX_HELD_BYTES);
   }

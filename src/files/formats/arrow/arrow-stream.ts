@@ -41,7 +41,7 @@ import { geoMetadata } from '../geoparquet.js';
 import type { TableColumn, TimeUnitName } from '../table.js';
 import { intervalText, leaf, type Shape, structOf, toBigInt, uuidText } from '../values/column-text.js';
 
-// The types of Arrow as shapes of values: which kind of column each becomes, and how flechette's values are read.
+// Arrow types as shapes of values: the kind of column that each becomes, and how flechette's values are read.
 
 const MS_PER_DAY = 86_400_000;
 const UNIT_NAMES: Record<number, TimeUnitName> = {
@@ -57,7 +57,7 @@ const UUID_EXTENSION = 'arrow.uuid';
 const JSON_EXTENSION = 'arrow.json';
 const TEXTS: ReadonlySet<number> = new Set([Type.Utf8, Type.LargeUtf8, Type.Utf8View]);
 
-/** @throws Error that names a type which is not read */
+/** @throws Error with the name of a type that is not read */
 export function shapeOf({ type, metadata }: Pick<Field, 'type' | 'metadata'>): Shape {
   const extension = metadata?.get(EXTENSION_NAME);
   if (extension === UUID_EXTENSION && type.typeId === Type.FixedSizeBinary)
@@ -222,7 +222,7 @@ export class ArrowStream {
     private readonly hasFooter: boolean,
   ) {}
 
-  /** Whether no batch has been written, with which the schema comes. */
+  /** Whether no batch has been written; the first batch writes the schema. */
   get isEmpty(): boolean {
     return this.#schema === null;
   }
@@ -232,7 +232,7 @@ export class ArrowStream {
     await this.output.write(this.output.holdsBytes ? bytes.slice() : bytes);
   }
 
-  /** @param columns of one batch each, whose buffers are not read any more when it has resolved */
+  /** @param columns of one batch each, whose buffers may be reused once it has resolved */
   async writeBatch(columns: readonly Column<unknown>[]): Promise<void> {
     const entries = this.columns.map(({ name }, c) => [name, columns[c]!]);
     const table = tableFromColumns(entries as never);
@@ -283,7 +283,7 @@ function messageSizeOf(head: Uint8Array): number {
   return PREFIX_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(4, true);
 }
 
-/** How many of the parts from one on have a number of bytes together. */
+/** The number of parts from one on that add up to a number of bytes. */
 function partsOf(parts: readonly Uint8Array[], from: number, sizeBytes: number): number {
   let count = 0;
   for (let size = 0; size < sizeBytes; count++) size += parts[from + count]!.length;

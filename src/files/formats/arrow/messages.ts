@@ -5,8 +5,8 @@
 import { badInput, joinedFiles, reasonOf } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 
-// The metadata of an Arrow message, before flechette reads it: a flatbuffer whose offsets and counts it believes. Two
-// damaged bytes made it collect two thousand million buffers that were not there.
+// Validates the metadata of an Arrow message before flechette reads it: a flatbuffer whose offsets and counts
+// flechette trusts. Two damaged bytes made it collect two thousand million buffers that did not exist.
 
 // Kinds of Arrow messages: `MessageHeader` of the format.
 export const SCHEMA = 1;
@@ -15,7 +15,7 @@ export const RECORDS = 3;
 
 const MAX_DEPTH = 64;
 const MIN_TABLE_BYTES = 4;
-/** Text that tables may share, as they may point to one string. */
+/** Bytes of text that tables may share: several may point to one string. */
 const SHARED_TEXT_BYTES = 1 << 20;
 const INT = 2;
 const DECIMAL = 7;
@@ -24,21 +24,21 @@ const UNION = 14;
 const FIXED_BINARY = 15;
 const MAX_INT_BITS = 64;
 
-/** Claims of a message about its rows. */
+/** The counts of rows that a message declares. */
 interface BatchClaims {
-  /** The values of a dictionary are its rows. */
+  /** Rows, or the values of a dictionary. */
   readonly rows: number;
   /** Id of the dictionary; null for a record batch. */
   readonly dictionary: bigint | null;
-  /** Whether a dictionary adds to the one before. */
+  /** Whether a dictionary extends the previous one. */
   readonly isDelta: boolean;
 }
 
 /**
  * Checks every offset and count of a message's metadata.
- * @param metadata without the words of its size
+ * @param metadata without its size words
  * @returns null for a message without rows
- * @throws Error where something lies outside, or buffers lie outside the body
+ * @throws Error for an offset outside the metadata, or buffers outside the body
  */
 export function checkMetadata(metadata: Uint8Array, bodyBytes: number): BatchClaims | null {
   const buffer = new Flatbuffer(metadata);
@@ -107,8 +107,8 @@ function checkPairs(buffer: Flatbuffer, at: number): void {
 }
 
 /**
- * The columns of a checked schema with a type for which flechette refuses all others, and why they are not read, by
- * their numbers. The type becomes bytes of the same width.
+ * Finds the columns of a checked schema whose type would make flechette reject all columns, and why they are not
+ * read, by index. The type becomes bytes of the same width.
  */
 export function unreadFields(schema: Uint8Array): ReadonlyMap<number, string> {
   const isShort = new DataView(schema.buffer, schema.byteOffset).getInt32(0, true) !== -1;
@@ -162,7 +162,7 @@ function checkRecords(buffer: Flatbuffer, at: number, bodyBytes: number): number
   return rows;
 }
 
-/** Values of the first column of checked records: flechette makes as many of a dictionary, whatever rows it has. */
+/** Number of values of the first column of checked records: flechette allocates as many for a dictionary. */
 function firstLength(buffer: Flatbuffer, at: number): number {
   const nodes = buffer.vector(buffer.table(at)(1), 16);
   const length = nodes.count === 0 ? 0 : Number(buffer.long(nodes.at));
@@ -170,7 +170,10 @@ function firstLength(buffer: Flatbuffer, at: number): number {
   return length;
 }
 
-/** Reads a flatbuffer; an offset of 0 is a field that is left out. @throws RangeError for what is outside its bytes */
+/**
+ * Reads a flatbuffer; an offset of 0 is an absent field.
+ * @throws RangeError for an offset outside its bytes
+ */
 export class Flatbuffer {
   readonly #view: DataView;
   #tables = 0;
@@ -180,12 +183,12 @@ export class Flatbuffer {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** @returns the offset of a field of the outermost table by its number */
+  /** @returns a function from field numbers to offsets in the root table */
   root(): (field: number) => number {
     return this.table(this.follow(0));
   }
 
-  /** The offset of what an offset at a position leads to. */
+  /** The target of the offset at a position. */
   follow(at: number): number {
     return at + this.#inside(at, 4).getUint32(at, true);
   }
@@ -214,7 +217,7 @@ export class Flatbuffer {
     return this.#inside(at, 8).getBigInt64(at, true);
   }
 
-  /** @returns the offset of a field by its number */
+  /** @returns a function from field numbers to offsets */
   table(at: number): (field: number) => number {
     this.#tables++;
     if (this.#tables * MIN_TABLE_BYTES > this.#view.byteLength)
@@ -263,17 +266,17 @@ const MAX_METADATA_BYTES = 64 * 1024 * 1024;
 export const BLOCK_BYTES = 24;
 const MAX_TAIL_BYTES = 64 * 1024 * 1024;
 const TAIL_PART_BYTES = 64 * 1024;
-/** Copies of a message that are held at a time. */
+/** Copies of a message that are held at once. */
 const COPIES = 2;
 
 export interface Message {
   readonly kind: number;
-  /** Claims of a message of rows; null for all others. */
+  /** The counts of a message of rows; null for all others. */
   readonly claims: BatchClaims | null;
   readonly bytes: Uint8Array;
 }
 
-/** Gives the bytes of a stream in portions of any size. */
+/** Returns the bytes of a stream in portions of any size. */
 export class ByteQueue {
   #chunks: AsyncIterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);
@@ -302,7 +305,7 @@ export class ByteQueue {
 }
 
 /**
- * The messages up to the end mark, which must be there: without it, or with anything but a footer after it, the data is
+ * The messages up to the end mark, which is required: without it, or with anything but a footer after it, the data is
  * cut off. A part that a crash has filled with zeros looks like an end mark.
  * @param isFile whether a footer must follow, as in a file
  * @throws CliFailure BAD_INPUT
@@ -347,11 +350,11 @@ export async function* messagesOf(queue: ByteQueue, name: string, isFile: boolea
   }
 }
 
-/** The end of a file and the beginning of another one, whose footer would be taken for that of both. */
+/** The end of a file followed by another one, whose footer would be taken for that of both. */
 const NEXT_FILE = 'ARROW1ARROW1\0\0';
 const NEXT_MESSAGE = Buffer.alloc(4, 0xff);
 
-/** Whether a first word, and what follows it, are the schema of a stream. */
+/** Whether the first word and the bytes after it are the schema of a stream. */
 async function beginsStream(first: Buffer, queue: ByteQueue): Promise<boolean> {
   const word = first.equals(NEXT_MESSAGE) ? Buffer.from(await queue.take(4)) : first;
   const metadataBytes = word.length === 4 ? word.readInt32LE() : 0;
@@ -363,7 +366,7 @@ async function beginsStream(first: Buffer, queue: ByteQueue): Promise<boolean> {
   }
 }
 
-/** All bytes that are left. */
+/** All remaining bytes. */
 async function tailOf(queue: ByteQueue): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for (let bytes = 0; bytes < MAX_TAIL_BYTES; ) {
@@ -392,7 +395,7 @@ function recordsInFooter(tail: Uint8Array): number {
   }
 }
 
-/** @throws CliFailure BAD_INPUT for metadata that points beyond its end, or claims what the body does not have */
+/** @throws CliFailure BAD_INPUT for metadata that points beyond its end, or to more than the body has */
 function soundHeader(
   metadata: Uint8Array,
   name: string,

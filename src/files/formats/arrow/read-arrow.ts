@@ -1,5 +1,5 @@
-// Rows of Arrow as ranges of bytes, one record batch at a time: texts and numbers are taken from its buffers, values of
-// other types one by one. Types whose few bytes can stand for long texts are left to by-values.ts.
+// Rows of Arrow as ranges of bytes, one record batch at a time: texts and numbers are taken from its buffers, values
+// of other types one by one. Types in which few bytes can stand for long texts are left to by-values.ts.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type Batch, Type } from '@uwdata/flechette';
@@ -22,10 +22,10 @@ import { type ArrowBatch, type ArrowFile, readerOf } from './arrow-source.js';
 const SMALLER = 'Write smaller record batches.';
 const CONTINUED = 0x80;
 const VIEW_BYTES = 16;
-/** Bytes of a text that is in its view. */
+/** Longest text that a view holds inline. */
 const MAX_SHORT = 12;
 
-/** Types whose values take no more room as texts than a multiple of their bytes. */
+/** Types whose texts take at most a multiple of the bytes of the values. */
 const READ: ReadonlySet<number> = new Set([
   Type.Utf8,
   Type.LargeUtf8,
@@ -56,7 +56,10 @@ export function holdsDegrees({ column: { kind }, type }: Field): boolean {
   return type.typeId === Type.Float && (kind === 'double' || kind === 'float');
 }
 
-/** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
+/**
+ * Windows of rows; the memory of one may be reused by the next.
+ * @throws CliFailure BAD_INPUT
+ */
 export async function* arrowWindows(
   { fields, batches }: ArrowFile,
   file: string,
@@ -173,7 +176,7 @@ class BatchValues {
     let start = first;
     for (let row = 0; row < rows; row++) {
       const end = Number(offsets[row + 1]);
-      // A text that begins within a letter is invalid, though the texts together may be.
+      // A text that begins within a character is invalid, though the texts together may be valid.
       if (end > start && (bytes[start]! & 0xc0) === CONTINUED) return false;
       starts[row] = start + shift;
       ends[row] = end + shift;
@@ -183,8 +186,8 @@ class BatchValues {
   }
 
   /**
-   * Adds the buffers of views once, where ranges of several rows may be the same.
-   * A view: u32 size, then up to 12 bytes of text; or four of them, u32 buffer and u32 offset of a longer one.
+   * Adds the buffers of views once if several rows may have the same range. A view: u32 size, then up to 12 bytes of
+   * text; or the first four of them, u32 buffer and u32 offset of a longer text.
    */
   #addViews(): boolean {
     const [batch, text, rows] = [this.batch, this.text, this.#rows];
@@ -220,7 +223,10 @@ class BatchValues {
     return true;
   }
 
-  /** Adds plain values as they are in the buffer. @returns false for values of another width */
+  /**
+   * Adds plain values unchanged from the buffer.
+   * @returns false for values of another width
+   */
   #addNumbers(): boolean {
     const { values } = this.batch;
     if (!isOfKind(this.column, values)) return false;

@@ -1,4 +1,5 @@
-// Arrow's schema in base 64, as files of Parquet have it besides their own: their timestamps know of no zone but UTC.
+// Arrow's schema in base 64, as files of Parquet have it in addition to their own: their timestamps have no time zone
+// but UTC.
 
 import { type DataType, type Field, Table, Type, tableFromIPC, tableToIPC, utf8 } from '@uwdata/flechette';
 import { geoArrowIn, type TypedGeometry } from '../geoparquet.js';
@@ -6,7 +7,7 @@ import type { TableColumn } from '../table.js';
 import { arrowType } from './arrow-stream.js';
 import { ByteQueue, messagesOf, once, SCHEMA } from './messages.js';
 
-/** The zones of timestamps by the names of their columns; none where the text is not a schema. */
+/** The time zones of timestamps by column name; empty where the text is not a schema. */
 export async function zonesIn(text: string): Promise<ReadonlyMap<string, string>> {
   // The instants are the same without it.
   const zones = new Map<string, string>();
@@ -17,7 +18,7 @@ export async function zonesIn(text: string): Promise<ReadonlyMap<string, string>
 
 const ARROW_SCHEMA = 'ARROW:schema';
 
-/** The columns with geometries as Arrow's types of extension. */
+/** The columns with geometries, by Arrow's extension types. */
 export async function geoArrowColumns(text: string): Promise<TypedGeometry[]> {
   const bytes = Buffer.from(text, 'base64');
   if (!bytes.includes('ARROW:extension:name')) return [];
@@ -36,8 +37,8 @@ async function fieldsIn(bytes: Uint8Array): Promise<readonly Field[]> {
 }
 
 /**
- * The schema of columns that Parquet holds.
- * @param source schema of a file whose columns the first ones are, as they were
+ * The schema of the columns of a Parquet file.
+ * @param source schema of the input file; its first columns are written unchanged
  */
 export async function schemaText(
   columns: readonly TableColumn[],
@@ -49,12 +50,12 @@ export async function schemaText(
     return same ?? { name: column.name, type: storedType(column), nullable: true, metadata: new Map() };
   });
   const stream = tableToIPC(new Table({ fields }, []), { format: 'stream' }) as Uint8Array;
-  // Eight bytes, the second four of which say how many follow.
+  // The first eight bytes, of which the last four give the length of the rest.
   const size = new DataView(stream.buffer, stream.byteOffset).getInt32(4, true);
   return Buffer.from(stream.subarray(0, 8 + size)).toString('base64');
 }
 
-/** The type as which Parquet's values are read: it has no seconds, and durations are texts there. */
+/** The type as which Parquet's values are read: it has no seconds, and durations are texts. */
 function storedType(column: TableColumn): DataType {
   if (column.kind === 'duration') return utf8();
   const unit = column.unit === 's' ? 'ms' : column.unit;

@@ -1,5 +1,5 @@
-// The lengths that a record batch claims, before any value is read: flechette believes them, and four damaged bytes
-// would make it collect billions of values of a file of some kilobytes.
+// Checks the lengths that a record batch declares before any value is read: flechette trusts them, and four damaged
+// bytes would make it collect billions of values from a file of some kilobytes.
 
 import { type Batch, Type } from '@uwdata/flechette';
 import { ceilingBytes } from '../../held/ceiling.js';
@@ -8,7 +8,7 @@ import { ceilingBytes } from '../../held/ceiling.js';
 const MAX_ROWS_WITHOUT_BYTES = 1 << 24;
 const BITS_PER_BYTE = 8;
 const VIEW_BYTES = 16;
-/** Longest text that a view holds itself. */
+/** Longest text that a view holds inline. */
 const INLINE_BYTES = 12;
 
 /** Members of flechette's batches of one kind or another. */
@@ -35,7 +35,7 @@ export function checkLengths(batch: Batch<unknown>, length: number, sizeBytes: n
   check(batch as AnyBatch, length, sizeBytes, false);
 }
 
-/** @param isWithin whether the values are parts of others, which are made of them as a whole */
+/** @param isWithin whether the values are parts of others, which are made as a whole */
 function check(batch: AnyBatch, length: number, sizeBytes: number, isWithin: boolean): void {
   if (batch.length !== length) throw new Error(`${batch.length} values where ${length} are due`);
   checkValidity(batch, length);
@@ -115,7 +115,7 @@ function checkFlat(batch: AnyBatch, length: number, isWithin: boolean): void {
   }
 }
 
-/** Views are texts anywhere in a buffer, which may be the same for all of them. */
+/** Views are texts anywhere in a buffer, and all of them may be the same text. */
 function checkViews({ values, data = [] }: AnyBatch, length: number, isWithin: boolean): void {
   const bytes = values as unknown as Uint8Array;
   if (bytes.length < VIEW_BYTES * length)
@@ -149,7 +149,7 @@ function checkDictionary(batch: AnyBatch, length: number, sizeBytes: number): vo
     }
     SOUND.add(dictionary);
   }
-  // Its values are made once, however many keys lead to them.
+  // Its values are made once, however many keys refer to them.
   for (let i = 0; i < length; i++) {
     if (!isValid(batch, i)) continue;
     const key = Number(values[i]);
@@ -157,7 +157,7 @@ function checkDictionary(batch: AnyBatch, length: number, sizeBytes: number): vo
   }
 }
 
-/** Bytes of each text of the values of runs; null for other values. */
+/** Bytes of each text among the values of runs; null for other values. */
 function textLengths(batches: readonly AnyBatch[]): number[] | null {
   if (batches.some(({ offsets, children }) => offsets === undefined || (children?.length ?? 0) > 0))
     return null;
@@ -202,7 +202,7 @@ function requireEntries(offsets: ArrayLike<unknown>, entries: number, length: nu
     throw new Error(`${offsets.length} offsets for ${length} values`);
 }
 
-/** Texts within lists are made together, and again for each use. */
+/** Texts within lists are made together, and again at each use. */
 function requireWithin(bytes: number): void {
   const most = ceilingBytes() / 2;
   if (bytes > most)

@@ -25,14 +25,14 @@ import { textOf } from '../values/column-text.js';
 import { ArrowStream, arrowType } from './arrow-stream.js';
 
 const BATCH_ROWS = 65_536;
-/** Bytes at which a record batch ends before. */
+/** Bytes after which a record batch ends. */
 const MAX_HELD_BYTES = 64 * 2 ** 20;
 const FIRST_BYTES = 1 << 16;
 const SHORT = 64;
 const SIGN = 128;
 const DOUBLE_BYTES = 8;
 
-/** The column whose plain values Arrow holds: seconds and durations, which Parquet has not, and no times of UTC. */
+/** The column type as Arrow stores it: with seconds and durations, which Parquet lacks, and without times of UTC. */
 function storedColumn(column: TableColumn): TableColumn {
   const { name, kind, unit, isUtc } = column;
   if (kind === 'time' && isUtc === true) return { name, kind: 'text' };
@@ -53,7 +53,7 @@ class ArrowColumn {
   /** Bytes of a value; 0 for texts and bytes, which have offsets. */
   readonly #width: number;
   readonly #isDecimal: boolean;
-  /** Decimals in bytes are of the other end in Parquet, and may have fewer of them. */
+  /** Decimals are big-endian in Parquet, and may have fewer bytes there. */
   readonly #isBigEndian: boolean;
   readonly #isBoolean: boolean;
   readonly #values = new GrowingBytes(FIRST_BYTES);
@@ -144,7 +144,7 @@ class ArrowColumn {
     values.at = end;
   }
 
-  /** Adds one of each two doubles, NaN as none. */
+  /** Adds one of every two doubles, NaN as null. */
   addDegrees(latLngDeg: Float64Array, half: 0 | 1, rows: Int32Array): void {
     const values = this.#values;
     const bits = this.#valid;
@@ -194,7 +194,7 @@ class ArrowColumn {
     values.at += this.#width;
   }
 
-  /** The rows so far, as long as none is added. */
+  /** The rows so far; valid until another is added. */
   batch(): Column<unknown> {
     const length = this.#rows;
     if (length === 0) return new Column([], this.#type);
@@ -218,7 +218,7 @@ class ArrowColumn {
   }
 }
 
-// Loops over rows; those whose start is below 0 have no value.
+// Loops over rows; rows whose start is below 0 have no value.
 
 function areAdjacent(rows: Int32Array): boolean {
   return rows[rows.length - 1]! - rows[0]! === rows.length - 1;
@@ -266,7 +266,7 @@ const WORDS = Buffer.from(ALL_WORDS.join(''));
 const WORD_STARTS = new Int32Array(ALL_WORDS.length + 1);
 for (const [n, word] of ALL_WORDS.entries()) WORD_STARTS[n + 1] = WORD_STARTS[n]! + word.length;
 
-/** Where the values of our columns are: codes in the kernel's records, the others in WORDS. */
+/** Ranges of our columns: codes in the kernel's records, the others in WORDS. */
 class OwnRanges {
   codes: ValueRanges = rangesOf(0);
   admins: ValueRanges = rangesOf(0);

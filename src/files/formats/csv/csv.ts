@@ -15,7 +15,7 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 /** The columns of an input, and the rows after its header. */
 export interface CsvText {
   readonly names: string[];
-  /** The header row with its line end, without a byte order mark; nothing where there is none. */
+  /** The header row with its line end, without a byte order mark; empty if there is none. */
   readonly bytes: Uint8Array;
   /** The bytes before it: a byte order mark, a line `sep=`. */
   readonly lead: Uint8Array;
@@ -130,7 +130,7 @@ async function* rowBlocks(
   }
 }
 
-/** The rows of a block before the first that holds bytes other than UTF-8 text; the block itself where none does. */
+/** The rows of a block before the first that is not UTF-8 text; the block itself if all rows are. */
 function rowsOfText(block: Uint8Array, delimiter: number): Uint8Array {
   if (isText(block)) return block;
   let end = -1;
@@ -141,8 +141,9 @@ function rowsOfText(block: Uint8Array, delimiter: number): Uint8Array {
 }
 
 /**
- * The refusal of a row that holds bytes other than UTF-8 text.
- * @param rows begin with it @param number of it
+ * The failure for a row that is not UTF-8 text.
+ * @param rows begin with this row
+ * @param number of this row
  */
 function notText(
   rows: Uint8Array,
@@ -163,7 +164,7 @@ export const raggedFault = (fields: number, columns: number): string =>
   `${fields} fields, the header has ${columns}`;
 
 /**
- * Refuses rows that are not read, where every row counts.
+ * Rejects unread rows, where every row counts.
  * @param firstRow number of the first of the rows in the file
  * @throws CliFailure BAD_INPUT
  */

@@ -1,5 +1,5 @@
-// How a CSV is written: delimiter, decimal sign, byte order mark, header row. Options say it, else the first bytes show
-// it.
+// The dialect of a CSV: delimiter, decimal sign, byte order mark, header row. Options give it, otherwise the first
+// bytes show it.
 
 import {
   DELIMITER_WORDS,
@@ -40,7 +40,7 @@ function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start <= 2 && (bytes[start] === LF || (bytes[start] === CR && bytes[start + 1] === LF));
 }
 
-/** Where a row's text ends: before its line end. */
+/** The end of a row's text, before its line end. */
 export function textEnd(bytes: Uint8Array, start: number, end: number): number {
   let last = end;
   if (last > start && bytes[last - 1] === LF) last--;
@@ -55,7 +55,7 @@ export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimite
     bytes.byteOffset + start,
     textEnd(bytes, start, end) - start,
   ).toString();
-  // A quote that is open at the end is closed there.
+  // A quote still open at the end is closed there.
   return csvFields(text, delimiter) ?? csvFields(`${text}"`, delimiter)!;
 }
 
@@ -66,7 +66,7 @@ export function csvQuoted(text: string, delimiter = ','): string {
 }
 
 const COMMA = 44;
-/** Rows by which columns are judged. */
+/** Number of rows from which columns are inferred. */
 export const SAMPLE_ROWS = 100;
 
 /** The options about CSV of the command line. */
@@ -82,7 +82,7 @@ export interface CsvDialect {
   readonly decimal: '.' | ',';
   readonly hasMark: boolean;
   readonly hasHeader: boolean;
-  /** Rows above the header that are left out: titles. */
+  /** Rows above the header that are skipped: titles. */
   readonly titleRows: number;
 }
 
@@ -106,8 +106,8 @@ export function requireDecimal(text: string): '.' | ',' {
 /**
  * The dialect of an input.
  * @param head its first bytes
- * @param isCode whether a text is a hexcode: a first row that holds one is not a header
- * @param columns that the user names; null where rows above the header are not looked for
+ * @param isCode whether a text is a hexcode: a first row with a hexcode is not a header
+ * @param columns named by the user; null where rows above the header are not searched
  */
 export function dialectOf(
   head: Uint8Array,
@@ -134,7 +134,7 @@ export function dialectOf(
   return { ...dialect, ...titlesIn(head, columns, isGiven ? delimiter : null) };
 }
 
-/** The columns by which a header is looked for; null where the user says which row it is. */
+/** The columns by which a header is searched; null where the user gives its row. */
 export function searchedBy(
   columns: ColumnChoice,
   { headerRow }: { readonly headerRow?: number | undefined },
@@ -142,7 +142,7 @@ export function searchedBy(
   return headerRow === undefined ? columns : null;
 }
 
-/** The row of the header below titles; nothing where there is none. */
+/** The header row below titles, if there is one. */
 function titlesIn(
   head: Uint8Array,
   columns: ColumnChoice,
@@ -150,7 +150,7 @@ function titlesIn(
 ): Pick<CsvDialect, 'titleRows' | 'delimiter'> | undefined {
   const lead = leadOf(head);
   const rows: string[] = [];
-  // Quotes of titles are read as between commas: another sign changes only rows that are not a header.
+  // Quotes in titles are read as between commas: another delimiter changes only rows that are not a header.
   eachRow(head.subarray(lead), COMMA, (start, end) => {
     const last = textEnd(head, lead + start, lead + end);
     if (rows.length <= SEARCHED_ROWS) rows.push(Buffer.from(head.subarray(lead + start, last)).toString());
@@ -158,14 +158,14 @@ function titlesIn(
   return belowTitles(rows, columns, given);
 }
 
-/** Whether a first row holds a code, or a position: one field of a list, or the first two. */
+/** Whether a first row holds data: a code, or a position in one field of a list or in the first two. */
 function isData(fields: readonly string[], isCode: (text: string) => boolean): boolean {
   if (fields.some((field) => field.length >= 5 && /\d/.test(field) && isCode(field))) return true;
   if (fields.some(isPosition)) return true;
   return fields.some((field, i) => i > 0 && isPosition(`${fields[i - 1]};${field}`));
 }
 
-/** Names and first rows, as far as the first bytes of a content hold them whole; null where there is no whole row. */
+/** Names and first rows that are complete in the first bytes of a content; null where no row is. */
 export function sampleOf(head: Uint8Array, dialect: CsvDialect): Sample | null {
   const delimiter = dialect.delimiter.charCodeAt(0);
   const lead = headerStart(head, dialect);
@@ -176,7 +176,7 @@ export function sampleOf(head: Uint8Array, dialect: CsvDialect): Sample | null {
       rows.push(fieldsOf(head, lead + start, lead + end, delimiter));
     }
   });
-  // The reader refuses bytes that are not text later, and names their offset.
+  // Bytes that are not text are rejected later by the reader, which names their offset.
   if (rows.length === 0 || rows[0]!.some((field) => /[\0\ufffd]/.test(field))) return null;
   const names = dialect.hasHeader ? (rows.shift() ?? []) : (rows[0] ?? []).map((_, i) => `${i + 1}`);
   return { names, rows: rows.slice(0, SAMPLE_ROWS) };

@@ -10,18 +10,18 @@ import { type CsvText, raggedFault } from './csv.js';
 
 const QUOTE = 34;
 const TEXT: TableColumn = { name: '', kind: 'text' };
-/** Bytes that the kernel notes of a field: where it starts and ends. */
+/** Bytes of the kernel for a field's bounds: its start and its end. */
 const BOUNDS_BYTES = 8;
 
-/** Reads the rows of inputs of one header. */
+/** Reads the rows of inputs with one header. */
 export class CsvRowReader {
   readonly #memory: TextMemory;
   readonly #most: number;
-  /** Where the kernel notes the fields of a window. */
+  /** Bounds of the fields of a window, as noted by the kernel. */
   readonly #scanned: readonly ValueRanges[];
   readonly #latLngDeg: Float64Array;
   readonly #text = new GrowingBytes(1 << 20);
-  /** Where the next row is in the block. */
+  /** Offset of the next row in the block. */
   #at = 0;
   /** Why rows of a window are not read: they have more or fewer fields than the header. */
   readonly #unread = new Map<number, string>();
@@ -49,9 +49,9 @@ export class CsvRowReader {
   }
 
   /**
-   * Windows of rows from an offset on; the memory of one is used for the next.
-   * @param nextRow number of the first row that has not been given, for messages
-   * @returns `endOffset`: the end of a block, where the input can be read on; -1 after other windows
+   * Windows of rows from an offset on; the memory of one is reused by the next.
+   * @param nextRow number of the first row not yet returned, for messages
+   * @returns `endOffset`: the end of a block, from which reading can resume; -1 after other windows
    * @throws CliFailure BAD_INPUT
    */
   async *windows(
@@ -82,7 +82,10 @@ export class CsvRowReader {
     }
   }
 
-  /** Reads rows from a byte of a block on, up to a full window. @returns how many there are */
+  /**
+   * Reads rows from an offset of a block on, up to a full window.
+   * @returns their number
+   */
   #readWindow(block: Uint8Array): number {
     const memory = this.#memory;
     const { exports, input } = this.kernel;
@@ -104,7 +107,7 @@ export class CsvRowReader {
     return rowCount;
   }
 
-  /** Reads the fields of a row that has more or fewer than the header, or quotes within them. */
+  /** Reads the fields of a row whose number of fields differs from the header, or that has quotes within fields. */
   #readFields(block: Uint8Array, row: number): void {
     const [start, end] = this.#memory.rowBounds(row);
     const line = block.subarray(start, end);
@@ -128,7 +131,7 @@ export class CsvRowReader {
         addUnquoted(text, line, at + 1, close);
         ends[row] = text.at;
       } else if (column < width) {
-        // Text after the quotes.
+        // Text after the closing quote.
         const field = Buffer.from(line.buffer, line.byteOffset + at, stop - at).toString();
         starts[row] = text.at;
         text.addText(csvFields(field, this.delimiter)?.[0] ?? '');
@@ -165,9 +168,9 @@ export class CsvRowReader {
 }
 
 /**
- * Makes the positions of a window numbers as JSON writes them.
+ * Rewrites the positions of a window as numbers of JSON.
  * @param half 0 for latitudes, 1 for longitudes
- * @param ofPoints whether only those of points of GeoJSON: other values stay as they are
+ * @param ofPoints whether only those of points of GeoJSON; other values stay unchanged
  */
 export function asNumbers(
   { text, rowCount, columns, latLngDeg }: TextRows,

@@ -1,4 +1,5 @@
-// Features as rows: values of a shape stay where they are in the file for writers of bytes, all others are made.
+// Features as rows: values in a known shape stay in the bytes of the file for writers of bytes, all others are
+// parsed.
 
 import type { MemberChoice } from '../../../hexcodes/wire/bulk/convert-lines.js';
 import { jsonText } from '../../../hexcodes/wire/params/json-grammar.js';
@@ -31,11 +32,11 @@ import { type FeatureShape, isOpen, ShapedFeature, type Sides } from './feature-
 
 /** Letters of a document by which its kind is found. */
 const MAX_SEEN = 4096;
-/** Bytes that are copied at once where features are in one chunk. */
+/** Bytes of features that are copied at once where they are in one chunk. */
 const COPIED_BYTES = 1 << 16;
 const [QUOTE, LETTER_A, LETTER_N] = [34, 97, 110] as const;
 
-/** The column of feature ids: another than `id` where features have a property of this name and another value. */
+/** The column of feature ids: `feature_id` where features have a property `id` with another value. */
 export type IdName = 'id' | 'feature_id';
 
 export function hasOtherId(feature: Record<string, unknown>): boolean {
@@ -45,7 +46,7 @@ export function hasOtherId(feature: Record<string, unknown>): boolean {
 }
 
 /**
- * A feature as the fields of a row, but for its position.
+ * A feature as the fields of a row, without its position.
  * @throws CliFailure BAD_INPUT if it is not one, or if the table has one column for two ids
  */
 function rowOf(
@@ -122,7 +123,10 @@ function othersOf(documents: readonly JsonDocument[]): Map<number, string> {
 
 /** Reads the columns of features: their positions, then their ids and properties. */
 export class FeatureFields {
-  /** The value of a shape that is in each column, -1 where none is; null where a property should have a column. */
+  /**
+   * Index of the value for each column, -1 if the shape has none; null where the shape has a property without a
+   * column.
+   */
   readonly #indexes = new Map<FeatureShape, Int32Array | null>();
   readonly #copies = new ChunkCopies();
 
@@ -144,7 +148,7 @@ export class FeatureFields {
     return values;
   }
 
-  /** As `valuesOf`, but values of shapes that fit are left where they are. */
+  /** As `valuesOf`, but values of fitting shapes are left in place. */
   bytesOf(
     documents: readonly JsonDocument[],
     row: number,
@@ -200,7 +204,7 @@ export class FeatureFields {
     }
   }
 
-  /** Makes the values of all documents that are not taken as they are. */
+  /** Parses the values of all documents that are not used in place. */
   #make(
     documents: readonly JsonDocument[],
     row: number,
@@ -220,7 +224,7 @@ export class FeatureFields {
         row,
       );
     } catch (error) {
-      // The fault that is told is the first one of the batch, by its own row.
+      // The reported fault is the first of the batch, with its own row.
       this.#parsedValues(documents, row);
       throw error;
     }
@@ -247,7 +251,10 @@ export class FeatureFields {
       : (value ?? null);
   }
 
-  /** @param values null to look alone. @returns false for a feature that does not fit the columns */
+  /**
+   * @param values null for a check only
+   * @returns false for a feature that does not fit the columns
+   */
   #take(feature: ShapedFeature, values: unknown[][] | null, row: number): boolean {
     const indexes = this.#indexesOf(feature.shape);
     if (indexes === null) return false;
@@ -281,7 +288,7 @@ export class FeatureFields {
   }
 }
 
-/** How features are cut where our properties stand: without properties that are left out, or have our names. */
+/** Cuts features at our properties, without properties that are omitted or have our names. */
 export class FeatureSides {
   readonly #isKept: (name: string) => boolean;
   readonly #shaped = new Map<FeatureShape, boolean>();
@@ -307,7 +314,7 @@ export class FeatureSides {
   ];
   #last: Sides = ['', ''];
 
-  /** Where the sides meet of a feature that is written as it is; -1 for another. */
+  /** Where the two sides of a feature that is written unchanged meet; -1 for any other. */
   splitOf(feature: ShapedFeature): number {
     return this.#keepsAll(feature.shape) ? feature.split : -1;
   }
@@ -323,7 +330,7 @@ export class FeatureSides {
   }
 }
 
-/** How features are cut that become lines: before the brace that ends them. */
+/** Cuts features that become lines: before the closing brace. */
 export class LineSides {
   readonly #replaced: MemberChoice;
   readonly #cut = new Map<FeatureShape, boolean>();
@@ -368,7 +375,7 @@ interface KeptColumn {
   readonly way: Way;
 }
 
-/** How values become ranges: as texts without quotes, as numbers or words as they are, or only if they are none. */
+/** How values become ranges: as texts without quotes, unchanged as numbers or words, or only if they are null. */
 type Way = 'text' | 'number' | 'word' | 'none';
 
 function wayOf({ kind }: TableColumn, isTyped: boolean): Way {
@@ -383,14 +390,14 @@ function addSide(into: GrowingBytes, side: string | Buffer): void {
 
 /** Copies of chunks in the text of a window, where values are ranges: a part of one holds many features. */
 class ChunkCopies {
-  /** The text that holds the last feature. */
+  /** The text that holds the latest feature. */
   text = new GrowingBytes(0);
   #chunk: Buffer | null = null;
   #end = 0;
   /** The number that is added to offsets of a feature. */
   #base = 0;
 
-  /** Copies the bytes of a feature to a text that has not got them. */
+  /** Copies the bytes of a feature to a text that does not have them yet. */
   hold({ bytes, start, end }: ShapedFeature, text: GrowingBytes): void {
     this.text = text;
     if (bytes === this.#chunk && end <= this.#end && text.at > 0) return;
@@ -400,7 +407,10 @@ class ChunkCopies {
     text.add(bytes.subarray(start, this.#end));
   }
 
-  /** Makes the range of a value of the feature that is held. @returns false if the value must be made */
+  /**
+   * Makes the range of a value of the current feature.
+   * @returns false if the value must be parsed
+   */
   range(feature: ShapedFeature, n: number, way: Way, { starts, ends }: ValueRanges, row: number): boolean {
     const start = n < 0 ? 0 : feature.startOf(n);
     const first = feature.bytes[start]!;

@@ -1,21 +1,21 @@
-// Features as one program writes them differ in their values alone: the bytes between values are compared, and a value
-// is read where it is wanted. Any other feature is parsed, and may show another shape.
+// Features written by one program differ only in their values: the bytes between values are compared, and a value is
+// read on demand. Any other feature is parsed, and may show another shape.
 
 import { isUtf8 } from 'node:buffer';
 import { numberIn } from '../../rows/text-rows.js';
 import type { ColumnKind, JsonDocument } from '../table.js';
 import type { MET_IN } from '../values/json-columns.js';
 
-/** Shapes that are known at a time, and features that are tried for one. */
+/** Most shapes that are known at once, and features that are tried for one. */
 const MAX_SHAPES = 8;
 const MAX_LOOKS = 64;
-/** Letters of a feature that shows a shape. */
+/** Longest feature that can show a shape, in characters. */
 const MAX_LETTERS = 16 * 1024;
-/** Digits of an integer that no double falsifies. */
+/** Digits of an integer that a double always holds. */
 const MAX_DIGITS = 15;
-/** Values whose ends are in one array. */
+/** Number of value ends in one array. */
 const ENDS = 1 << 14;
-/** Bytes of a letter that is cut off, at most. */
+/** Most bytes of a character that is cut off. */
 const MAX_CUT = 3;
 /** Bytes of such letters: the least of the first ones, and the upper bits of all others. */
 const [BEGINS, CONTINUES] = [0xc0, 0x80] as const;
@@ -24,7 +24,7 @@ const BYTE_WEIGHT = 4;
 const [QUOTE, MINUS, POINT, ZERO, NINE] = [34, 45, 46, 48, 57] as const;
 const [BACKSLASH, BLANK, TAB, MAX_ASCII] = [92, 32, 9, 127] as const;
 const [COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [44, 58, 91, 93, 123, 125] as const;
-/** Lists and objects in one another, at most. */
+/** Deepest nesting of lists and objects. */
 const MAX_NESTED = 32;
 const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]));
 const [TRUE, , NULL] = LITERALS.keys();
@@ -34,20 +34,23 @@ const ESCAPED: ReadonlySet<number | undefined> = new Set(Buffer.from('"\\/bfnrt'
 const HEX: ReadonlySet<number | undefined> = new Set(Buffer.from('0123456789abcdefABCDEF'));
 const TOKEN = /[ \t\r\n]*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[[\]{},:]|true|false|null)/y;
 
-/** Where features have values, and what is between them. */
+/** Positions of the values of features, and the bytes between them. */
 export class FeatureShape {
-  /** One more than there are values: as the file has them, and without blanks. */
+  /** Bytes between values, one piece more than there are values: as in the file, and without blanks. */
   readonly pieces: Uint8Array[] = [];
   readonly compact: string[] = [];
   /** Names of properties, by value; null for the id and for coordinates. */
   readonly names: (string | null)[] = [];
-  /** The value that is the longitude, before the latitude; that which is the id, -1 where there is none. */
+  /** Index of the longitude, which precedes the latitude; and of the id, -1 if there is none. */
   lng = -1;
   id = -1;
   /** The first property, and the one after the last. */
   first = 0;
   after = 0;
-  /** Where the list of properties begins in the piece before the first one, and where it ends in the one after it. */
+  /**
+   * Where the list of properties begins in the piece before the first one, and where it ends in the piece after the
+   * last.
+   */
   opens = 0;
   closes = 0;
   /** Whether a feature can be written from its values alone. */
@@ -60,7 +63,7 @@ export class FeatureShape {
   sizes = new Int32Array(0);
   areNumbers: readonly boolean[] = [];
 
-  /** null for a feature without a shape: a line or an area, for instance */
+  /** null for a feature without a shape, such as a line or an area */
   static of({ text, value, hasBigints }: JsonDocument): FeatureShape | null {
     const { geometry, properties } = value as { geometry?: Fields | null; properties?: Fields | null };
     const isPoint =
@@ -82,11 +85,11 @@ export class FeatureShape {
       return null;
     const shape = new FeatureShape();
     const written = shape.#read(text);
-    // Members that are given twice, and numbers as names, which are the first of an object, are not where they stand.
+    // Members that are given twice, and integer-like names, which come first in an object, are not where they stand.
     return written === JSON.stringify(value) ? shape : null;
   }
 
-  /** @returns the text as JSON.stringify would write it; null where it has no shape */
+  /** @returns the text as JSON.stringify would write it; null if it has no shape */
   #read(text: string): string | null {
     const open: { readonly isObject: boolean; key: string | null }[] = [];
     let written = '';
@@ -154,26 +157,26 @@ export class FeatureShape {
   }
 }
 
-/** The text of a feature up to the end of its properties, and from there on. */
+/** The text of a feature up to the end of its properties, and the rest. */
 export type Sides = readonly [before: string | Buffer, after: string | Buffer];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A feature of a shape. Its text and its value are made on request. */
+/** A feature of a known shape. Its text and its value are made on demand. */
 export class ShapedFeature implements JsonDocument {
   readonly end: number;
-  /** Whether each number is surely written as `String` writes it. */
+  /** Whether each number is certainly written as `String` writes it. */
   readonly isUsual: boolean;
   /** Whether a string has escapes. */
   readonly hasEscapes: boolean;
-  /** Where each value ends: those of many features, and the first of this one. */
+  /** Ends of the values of many features, and the index of this feature's first. */
   readonly #ends: Int32Array;
   readonly #at: number;
 
   constructor(
     readonly shape: FeatureShape,
 
-    /** The bytes of which it is a part, from where to where. */
+    /** The bytes that contain it, and its bounds. */
     readonly bytes: Buffer,
     readonly start: number,
     { ends, at, end, isUsual, hasEscapes }: Scan,
@@ -261,7 +264,7 @@ export class ShapedFeature implements JsonDocument {
     return 'integer';
   }
 
-  /** Whether a value is surely one of a column of the kind. */
+  /** Whether a value certainly belongs in a column of the kind. */
   isOf(n: number, kind: ColumnKind): boolean {
     const first = this.bytes[this.startOf(n)]!;
     if (first === NULL || kind === 'json') return true;
@@ -272,7 +275,7 @@ export class ShapedFeature implements JsonDocument {
       : kind === 'long' && this.kindAt(n) === 'integer';
   }
 
-  /** Where the properties end of a feature that is as JSON.stringify would write it; -1 for another. */
+  /** End of the properties in a feature that is written as JSON.stringify would; -1 for any other. */
   get split(): number {
     const { isCompact, after, closes } = this.shape;
     if (!isCompact || this.hasEscapes || !(this.isUsual || this.#isAsPrinted())) return -1;
@@ -280,7 +283,7 @@ export class ShapedFeature implements JsonDocument {
   }
 
   /**
-   * The feature as JSON.stringify would write it, up to the end of its properties and from there on.
+   * The feature as JSON.stringify would write it, in two parts: up to the end of its properties, and the rest.
    * @param isKept whether a property is written; null for all
    */
   around(isKept: ((name: string) => boolean) | null): Sides {
@@ -319,16 +322,16 @@ export class ShapedFeature implements JsonDocument {
   }
 }
 
-/** The shapes that the features of a file have shown. */
+/** The shapes seen in the features of a file. */
 export class FeatureShapes {
   readonly #shapes: FeatureShape[] = [];
   readonly #scan = new Scan();
   #looks = 0;
-  /** The chunk that was checked last, and whether all of its letters are whole. */
+  /** The chunk that was checked last, and whether it is UTF-8 as a whole. */
   #checked: Buffer | null = null;
   #isUtf8 = false;
 
-  /** @returns the feature that begins at a byte; null for one of no shape that is known, and one that is cut off */
+  /** @returns the feature that begins at a byte; null for a feature of no known shape, or one that is cut off */
   featureAt(bytes: Buffer, start: number): ShapedFeature | null {
     const scan = this.#scan;
     for (const shape of this.#shapes) {
@@ -339,7 +342,7 @@ export class FeatureShapes {
     return null;
   }
 
-  /** Whether a part of a chunk is UTF-8: as a rule the chunk is, but for letters that are cut at its ends. */
+  /** Whether a part of a chunk is UTF-8. Usually the whole chunk is, except for characters cut at its ends. */
   #areLetters(bytes: Buffer, start: number, end: number): boolean {
     if (this.#checked !== bytes) {
       this.#checked = bytes;
@@ -352,7 +355,7 @@ export class FeatureShapes {
     return this.#isUtf8 || isUtf8(bytes.subarray(start, end));
   }
 
-  /** Learns the shape of a feature that has none of these. */
+  /** Learns the shape of a feature of no known shape. */
   learn(document: JsonDocument): void {
     if (this.#looks++ >= MAX_LOOKS) return;
     const shape = FeatureShape.of(document);
@@ -363,10 +366,10 @@ export class FeatureShapes {
   }
 }
 
-/** The values of the last feature that was read. */
+/** The values of the feature that was read last. */
 class Scan {
   ends = new Int32Array(0);
-  /** Where its values are among all ends. */
+  /** Index of its values among all ends. */
   at = 0;
   end = 0;
   isUsual = true;
@@ -377,7 +380,7 @@ class Scan {
   /** @returns false for a feature of another shape */
   read({ pieces, areNumbers }: FeatureShape, bytes: Buffer, start: number): boolean {
     const count = areNumbers.length;
-    // Features that were taken keep the ends before.
+    // Features in use keep the earlier ends.
     if (this.at + count > this.ends.length) {
       this.ends = new Int32Array(Math.max(ENDS, count));
       this.at = 0;
@@ -407,7 +410,7 @@ class Scan {
     return feature;
   }
 
-  /** @param depth how many lists and objects of a property are open */
+  /** @param depth number of open lists and objects in a property */
   #valueEnd(start: number, isNumber: boolean, depth = 0): number {
     const bytes = this.#bytes;
     if (start >= bytes.length) return -1;
@@ -435,12 +438,12 @@ class Scan {
     return start + word.length;
   }
 
-  /** The end of a list or an object that is in one line; -1 for what is not JSON, and for what is too deep. */
+  /** The end of a list or an object on one line; -1 for invalid JSON, and for nesting that is too deep. */
   #nestedEnd(start: number, depth: number): number {
     const bytes = this.#bytes;
     const isList = bytes[start] === OPEN_LIST;
     const close = isList ? CLOSE_LIST : CLOSE;
-    // Whether it is printed so is seen where it matters.
+    // Its printed form is checked where it matters.
     this.isUsual = false;
     let at = this.#afterBlanks(start + 1);
     if (bytes[at] === close) return at + 1;
@@ -469,7 +472,7 @@ class Scan {
     return at;
   }
 
-  /** The end of an escape whose letter is at a byte; -1 for none that JSON has. */
+  /** The end of an escape whose letter is at a byte; -1 for an invalid one. */
   #escapeEnd(letter: number): number {
     const byte = this.#bytes[letter];
     if (byte !== LETTER_U) return ESCAPED.has(byte) ? letter + 1 : -1;

@@ -62,7 +62,7 @@ import { GeoJsonSplitter } from './geojson-splitter.js';
 /** The text of members, and their values where it is written. */
 const COPIES = 8;
 
-/** Indexes of a position among the columns of a sink; -1 where it is in none. */
+/** Indexes of a position among the columns of a sink; -1 if it is in none. */
 export interface PointColumns {
   readonly lat: number;
   readonly lng: number;
@@ -83,7 +83,7 @@ export function geoJsonSink(
   const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
   const writers = all.map(jsonWriterOf);
   const ofProperties = all.map((_, c) => c).filter((c) => c !== position.lat && c !== position.lng);
-  /** A position that cannot be a geometry stays as it was. */
+  /** A position that cannot be a geometry stays unchanged. */
   const givenMembers = (given: readonly [lat: string, lng: string]): string[] =>
     given.flatMap((text, i) => {
       if (text === '') return [];
@@ -97,12 +97,12 @@ export function geoJsonSink(
     const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && unread?.has(row) !== true;
     const geometry = isPoint ? `{"type":"Point","coordinates":[${lng},${lat}]}` : 'null';
     const properties = isPoint || givenOf === undefined ? [] : givenMembers(givenOf(row));
-    // Its binary form would say the point once more.
+    // Its binary form would repeat the point.
     for (const c of ofProperties)
       if (!isPoint || c !== position.shape) properties.push(`${names[c]}${writers[c]!(values[c]?.[row])}`);
     return `{"type":"Feature","geometry":${geometry},"properties":{${properties.join(',')}}}`;
   };
-  /** A feature as it was, with our properties. */
+  /** A feature with our properties, otherwise unchanged. */
   const extended = (document: JsonDocument, { values }: TableRows, row: number): string => {
     const [before, after] = sides.of(document);
     const ours = columns.added.map((_, a) => {
@@ -135,7 +135,7 @@ export function frameOf(frame: CollectionFrame | undefined): FeatureFrame {
 const EMPTY_HEAD = '{"type":"FeatureCollection","features":[';
 const EMPTY_TAIL = ']}';
 
-/** The end of a file: members of further collections, where they say something else, follow those of the first. */
+/** The end of a file: members of further collections, if they differ, follow those of the first. */
 function tailOf({ tail, members }: CollectionFrame): string {
   const whole = tail.trimEnd();
   const [first = {}, ...further] = Array.from(members, (text) => parseExact(text) as Record<string, unknown>);
@@ -152,7 +152,7 @@ function tailOf({ tail, members }: CollectionFrame): string {
   return `${whole.slice(0, -1)},"${name}":[${[...others].join(',')}]}`;
 }
 
-/** A side of a collection without `bbox`, which need not be that of the features that are written. */
+/** A side of a collection without `bbox`, which may not fit the written features. */
 function withoutBox(side: 'head' | 'tail', text: string): string {
   const whole = side === 'head' ? `${text}]}` : `{"features":[${text}`;
   const texts = Object.entries(parseExact(whole) as Record<string, unknown>)
@@ -161,7 +161,9 @@ function withoutBox(side: 'head' | 'tail', text: string): string {
   return side === 'head' ? `{${[...texts, '"features":['].join(',')}` : `${[']', ...texts].join(',')}}`;
 }
 
-/** The JSON text of members that another collection may say otherwise: its system is judged, its box not passed on. */
+/**
+ * The JSON text of members in which another collection may differ: its system is checked, its box is not passed on.
+ */
 function ownMembers(members: Record<string, unknown>, text: () => string): string {
   if (Object.keys(members).every((name) => COMMON_MEMBERS.has(name))) return '{}';
   const own = Object.entries(parseExact(text()) as Record<string, unknown>);
@@ -214,7 +216,7 @@ class FeatureInference {
     if (met === undefined) {
       met = new Uint8Array(names.length);
       this.#met.set(feature.shape, met);
-      // Fields are in the order in which they have appeared.
+      // Fields are in order of first appearance.
       this.#meet(feature.shape, met);
     }
     for (let n = 0; n < names.length; n++) {
@@ -268,9 +270,9 @@ export function refuseOther(other: OtherSystem | null, file: string, row?: numbe
 }
 
 /**
- * Columns: `lat` and `lng` of the geometry, `id` (or `feature_id`) if a feature has one, the properties but for those
- * named `lat` and `lng`.
- * @param known the columns, where they were inferred from all features; else they are those of the first batch
+ * Columns: `lat` and `lng` of the geometry, `id` (or `feature_id`) if a feature has one, the properties except `lat`
+ * and `lng`.
+ * @param known the columns, if they were inferred from all features; otherwise the first batch determines them
  */
 export async function openGeoJson(
   input: Input,
@@ -293,7 +295,7 @@ export async function openGeoJson(
   };
 }
 
-/** Features of lines and areas with the point that is meant: for `each`, one feature for each of their points. */
+/** Replaces features of lines and areas by the chosen point; for `each`, by a feature for each of their points. */
 async function* pointBatches(
   batches: AsyncIterable<JsonDocument[]>,
   choice: PointChoice | null,
@@ -323,19 +325,22 @@ function* atPoints(document: JsonDocument, choice: PointChoice): Generator<JsonD
   }
 }
 
-/** Batches of features, whatever holds them. @param frame gets the text around the features of a first collection */
+/**
+ * Batches of features, of any document.
+ * @param frame gets the text around the features of a first collection
+ */
 async function* featureBatches(
   input: Input,
   frame: CollectionFrame,
 ): AsyncGenerator<JsonDocument[], undefined> {
   const file = input.name;
   let memberBytes = 0;
-  /** The other system of second geometries of JSON-FG in a collection, and its first feature without one. */
+  /** Another coordinate system of second geometries of JSON-FG in a collection, and its first feature without one. */
   let ofSecond: OtherSystem | null = null;
   let firstWithout: number | undefined;
   const splitter = new GeoJsonSplitter(file, {
     head(text, isFirst) {
-      // Before a row is written; what is not whole yet is judged with the tail.
+      // Checked before a row is written; members that are incomplete are checked with the tail.
       const members = membersOf(`${text}]}`);
       refuseOther(otherSystem(members?.crs), file);
       ofSecond = otherSystemOfJsonFg(members?.coordRefSys);
@@ -350,7 +355,7 @@ async function* featureBatches(
         refuseOther(otherSystemOfJsonFg(members.coordRefSys), file, firstWithout);
       ofSecond = null;
       if (isFirst) frame.tail = members.bbox === undefined ? text : withoutBox('tail', text);
-      // Features in front of the first collection have no members around them.
+      // Features before the first collection have no members around them.
       else if (frame.members.size === 0) frame.members.add('{}');
       const own = ownMembers(members, () => head + text);
       if (frame.members.has(own)) return;
@@ -368,7 +373,7 @@ async function* featureBatches(
       const isLooked = ofSecond !== null || firstWithout === undefined;
       const without = isLooked ? documents.findIndex((document) => !hasMember(document, 'place')) : -1;
       if (without >= 0) firstWithout ??= row + 1 + without;
-      // Points that are made of lines and areas have no bytes of their own.
+      // Points made of lines and areas have no bytes of their own.
       if (typeof each === 'string' && input.point === undefined) splitter.shapes.learn(documents[0]!);
       const whole = without >= 0 && ofSecond !== null ? without : documents.length;
       for (let taken = 0; taken < whole; ) {

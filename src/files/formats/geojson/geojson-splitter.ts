@@ -7,7 +7,7 @@ import { FeatureShapes, type ShapedFeature } from './feature-shapes.js';
 
 /** Longest feature; also the longest text before and after the features of a collection. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024;
-/** Letters of the longest spelling of the key `features`, with an escape for each. */
+/** Longest spelling of the key `features` in characters, with an escape for each letter. */
 const MAX_KEY_LETTERS = 48;
 
 const QUOTE = 0x22;
@@ -29,17 +29,15 @@ interface CollectionEvents {
   tail(head: string, text: string, members: Record<string, unknown>, isFirst: boolean): void;
 }
 
-/**
- * Between two objects of the file; in one that has not shown a list of features; in the list; after it.
- */
+/** Between two objects of the file; in one whose list of features has not begun; in the list; after it. */
 type Part = 'between' | 'object' | 'features' | 'tail';
 
 /**
- * Finds features by their shapes, and others by counting brackets outside strings: the caller parses their texts as
- * JSON.
+ * Finds features by their shapes, and other features by counting brackets outside strings: the caller parses their
+ * texts as JSON.
  */
 export class GeoJsonSplitter {
-  /** Shapes of features; none are known before one is learned. */
+  /** Shapes of features; none until one is learned. */
   readonly shapes = new FeatureShapes();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #part: Part = 'between';
@@ -48,7 +46,7 @@ export class GeoJsonSplitter {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** The last string at depth 1 of an object, as it is written: a key, if a colon follows. */
+  /** The last string at depth 1 of an object, unparsed: a key, if a colon follows. */
   #key = '';
   #isFeaturesKey = false;
   #head = '';
@@ -62,9 +60,9 @@ export class GeoJsonSplitter {
   ) {}
 
   /**
-   * Takes a chunk, which must not change afterwards; all that is given has to be taken.
-   * @returns the features of collections, and whole objects outside of them, that it completes: some that have shapes,
-   *   or the text of another one
+   * Accepts a chunk, which must not change afterwards; the caller must consume everything that is returned.
+   * @returns the features of collections, and whole objects outside of them, that it completes: several with shapes,
+   * or the text of another one
    */
   *push(chunk: Uint8Array): Generator<string | ShapedFeature[]> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
@@ -150,7 +148,10 @@ export class GeoJsonSplitter {
       throw this.#broken(`more than ${MAX_OBJECT_BYTES / 2 ** 20} MiB without a whole feature`);
   }
 
-  /** Takes features of known shapes. @returns after them and what separates them */
+  /**
+   * Consumes features of known shapes.
+   * @returns the offset after them and their separator
+   */
   #takeShaped(bytes: Buffer, from: number, into: ShapedFeature[]): number {
     let at = from;
     while (at < bytes.length && bytes[at] === OPEN) {
@@ -174,7 +175,7 @@ export class GeoJsonSplitter {
   #isBlank(byte: number): boolean {
     if (this.#isSeparator(byte)) return true;
     if (this.#part === 'features') return false;
-    // Files that are put one after another keep their marks.
+    // Concatenated files keep their byte order marks.
     return byte === BYTE_ORDER_MARK[this.#marks++ % BYTE_ORDER_MARK.length];
   }
 

@@ -1,5 +1,5 @@
-// The columns of all rows of NDJSON for a target with types: the kernel says which kinds of values lines have that are
-// plain members in names that were met; all other lines are read value by value, as formats/json/ does.
+// The columns of all rows of NDJSON for a target with types: the kernel reports the kinds of values in lines with
+// plain members of known names; all other lines are read value by value, as formats/json/ does.
 
 import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../../hexcodes/kernel/kernel.js';
@@ -12,9 +12,9 @@ import type { TableColumn } from '../table.js';
 import { FieldInference, inferredValue, MET_IN } from '../values/json-columns.js';
 import { boundsOfLines, documentIn, lineBlocks } from './ndjson.js';
 
-/** Rows that are scanned at once when columns are new: more of them may come. */
+/** Rows that are scanned at once while columns are new: more columns may come. */
 const FEW_ROWS = 16;
-/** Bytes of a block: of usual lines the kernel takes all at once. */
+/** Bytes of a block, whose lines the kernel usually reads in one call. */
 export const LINES_BYTES = 200 * 1024;
 
 /** The columns of all inputs of a run, none of which is a pipe. @throws CliFailure BAD_INPUT for what is not JSON */
@@ -26,7 +26,10 @@ export async function inferNdjson(run: Run): Promise<readonly TableColumn[]> {
   return run.inferred;
 }
 
-/** Goes through all inputs before the run. @throws CliFailure BAD_INPUT for what is not JSON */
+/**
+ * Reads all inputs before the run.
+ * @throws CliFailure BAD_INPUT for invalid JSON
+ */
 export async function inferInputs(
   { request, sourceFormat, tick }: Run,
   infer: (input: Input, tick: () => void) => Promise<void>,
@@ -76,7 +79,10 @@ class LineInference {
     }
   }
 
-  /** @param lines before the block. @returns those before the next */
+  /**
+   * @param lines before the block
+   * @returns the number of lines before the next
+   */
   #addBlock(block: Buffer, file: string, lines: number): number {
     const members = this.#members;
     const { text } = members;
@@ -129,14 +135,14 @@ class LineInference {
     return true;
   }
 
-  /** Adds the kinds that were met since the names changed. */
+  /** Adds the kinds of values seen since the last new name. */
   #note(): void {
     for (const [column, name] of this.#inference.names.slice(0, this.#met.length).entries())
       this.#inference.meet(name, metKinds(this.#met[column]!));
   }
 }
 
-/** Kinds as inference notes them. */
+/** Kinds of values, in the bits of inference. */
 function metKinds(kinds: number): number {
   return (
     ((kinds & (KINDS.text | KINDS.escaped)) !== 0 ? MET_IN.text : 0) |

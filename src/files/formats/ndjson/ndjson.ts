@@ -1,5 +1,5 @@
-// NDJSON: one JSON object a line. A row from NDJSON is written as it is in the input, with our fields before its
-// closing brace, so that numbers keep their spelling; members that are left out or replaced are cut out of it.
+// NDJSON: one JSON object a line. A row from NDJSON is written as in the input, with our fields before its closing
+// brace, so that numbers keep their spelling; omitted or replaced members are cut out of it.
 
 import type { MemberChoice } from '../../../hexcodes/wire/bulk/convert-lines.js';
 import { linesIn } from '../../../hexcodes/wire/bulk/splitters.js';
@@ -28,11 +28,11 @@ import {
   valuesOf,
 } from '../values/json-columns.js';
 
-// Lines of UTF-8 text, for NDJSON: blocks of whole lines that the kernel takes at once, and single lines of a block.
+// Lines of UTF-8 text of NDJSON: blocks of whole lines for the kernel, and single lines of a block.
 
-/** A longer line is a file without line ends rather than a row. */
+/** Longest line; a longer one is taken for a file without line ends. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** A longer line is refused: `documentIn` refuses its beginning. */
+/** Longest incomplete line: `documentIn` rejects a longer one by its beginning. */
 const MAX_REST = MAX_LINE_BYTES + 2 ** 20;
 const HELD_BYTES = 512 * 1024;
 const LF = 10;
@@ -41,10 +41,10 @@ const RECORD_SEPARATOR = 0x1e;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /**
- * The lines of an input from an offset on, which is the start of one, in blocks of at most `blockBytes`; a longer line
- * is a block of its own, and the last block may have no line end. An empty block where the input pauses: whole lines
- * do not wait then. A block is valid until the next is requested.
- * @param skipped is called with the number of lines before the offset, where they are read
+ * The lines of an input from an offset on, which is the start of one, in blocks of at most `blockBytes`; a longer
+ * line is a block of its own, and the last block may lack its line end. An empty block is a flush point. A block is
+ * valid until the next is requested.
+ * @param skipped called with the number of lines before the offset, where they are read
  */
 export async function* lineBlocks(
   { plain, chunks }: Input,
@@ -120,7 +120,7 @@ export function documentIn(bytes: Uint8Array, file: string, line: number): JsonD
   return text === '' ? null : parseObject(text, file, line);
 }
 
-/** @param known the columns, where they were inferred from all rows; else they are those of the first batch */
+/** @param known the columns, if they were inferred from all rows; otherwise the first batch determines them */
 export async function openNdjson(
   input: Input,
   fit: RowFit,
@@ -181,7 +181,7 @@ export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns):
       };
       for (let row = 0; row < rowCount; row++) {
         const document = documents?.[row];
-        // The columns of a feature are no members of it.
+        // The columns of a feature are not members of it.
         const isColumns = chosen !== undefined && document?.featureText !== undefined;
         if (document === undefined || isColumns) {
           pieces.push('{');
@@ -199,9 +199,9 @@ export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns):
 }
 
 /**
- * The text of a row up to where members are added, in one line.
- * @param replaced members that are left out
- * @param chosen where members are chosen, those instead
+ * The text of a row up to the added members, in one line.
+ * @param replaced members that are omitted
+ * @param chosen members that are written, if some are chosen
  */
 export function openObject(document: JsonDocument, replaced: MemberChoice, chosen?: MemberChoice): string {
   const text = document.featureText === undefined ? document.text : oneLine(document.text);
@@ -210,7 +210,7 @@ export function openObject(document: JsonDocument, replaced: MemberChoice, chose
   return `{${membersOf(text, chosen ?? replaced).join(',')}`;
 }
 
-/** The chosen members of a row, as they are written there. */
+/** The chosen members of a row, in their original text. */
 function membersOf(text: string, { isKept, names }: MemberChoice): string[] {
   const listed = new Map(names.map((name) => [name, '']));
   const others: string[] = [];

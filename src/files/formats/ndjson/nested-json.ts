@@ -1,5 +1,5 @@
-// Lists and objects of JSON as reading and printing them gives, from bytes to bytes: without blanks and needless
-// escapes, with numbers as they are printed.
+// Lists and objects of JSON as parsing and printing them would give, from bytes to bytes: without blanks and needless
+// escapes, with numbers as printed.
 
 import { jsonText } from '../../../hexcodes/wire/params/json-grammar.js';
 import { type GrowingBytes, numberIn, wasUsual } from '../../rows/text-rows.js';
@@ -8,12 +8,12 @@ import { type GrowingBytes, numberIn, wasUsual } from '../../rows/text-rows.js';
 
 const LETTER_U = 117;
 
-/** Letters after a backslash, and what they stand for; `u` apart. */
+/** Letters after a backslash, and the characters they stand for, except `u`. */
 const ESCAPES = new Uint8Array(256);
 for (const [letter, means] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'])
   ESCAPES[letter!.charCodeAt(0)] = means!.charCodeAt(0);
 
-/** The unit of UTF-16 that four digits say; -1 for others. */
+/** The UTF-16 unit of four hexadecimal digits; -1 for invalid ones. */
 function unitAt(bytes: Uint8Array, at: number): number {
   let unit = 0;
   for (let p = at; p < at + 4; p++) {
@@ -27,9 +27,9 @@ function unitAt(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Writes a text that has escapes without them.
- * @param into has room for as many bytes at `to`
- * @returns after its last byte; -1 for half of a pair of UTF-16
+ * Writes a text without its escapes.
+ * @param into has space for as many bytes at `to`
+ * @returns the offset after its last byte; -1 for a lone surrogate
  */
 export function unescaped(
   bytes: Uint8Array,
@@ -80,11 +80,11 @@ const [SPACE, QUOTE, PLUS, MINUS, POINT, ZERO, BACKSLASH] = [
   0x20, 0x22, 0x2b, 0x2d, 0x2e, 0x30, 0x5c,
 ] as const;
 const [OPEN, CLOSE, COLON, LOWER_E] = [0x7b, 0x7d, 0x3a, 0x65] as const;
-/** Names of an object at most: each is compared with all before it. */
+/** Most names of an object: each is compared with all names before it. */
 const MAX_NAMES = 32;
-/** Bytes of an integer at most: a double holds any of them. */
+/** Longest integer in bytes: a double holds any of them. */
 const MAX_INTEGER_BYTES = 300;
-/** Names that are numbers up to this one come first in an object, in the order of their values. */
+/** Integer names up to this one come first in an object, in the order of their values. */
 const MAX_INDEX = 2 ** 32 - 2;
 /** Bytes that are reserved for a byte of JSON: 1e20 is printed with 21 digits, of which each reserves three bytes. */
 const GROWTH = 16;
@@ -93,12 +93,14 @@ const isDigit = (byte: number): boolean => byte >= ZERO && byte < ZERO + 10;
 const isInNumber = (byte: number): boolean =>
   isDigit(byte) || byte === POINT || (byte | 0x20) === LOWER_E || byte === PLUS || byte === MINUS;
 
-/** The names of the objects that are open, as they are printed. */
+/** The names of the open objects, as printed. */
 class Names {
   #count = 0;
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** How many names precede those of each open object, and which number its last name was; infinite for a word. */
+  /**
+   * Number of names before those of each open object, and the value of its last integer name; infinite after a word.
+   */
   readonly #firsts: number[] = [];
   readonly #indexes: number[] = [];
 
@@ -116,7 +118,10 @@ class Names {
     this.#indexes.pop();
   }
 
-  /** @returns whether the name keeps its place: it is neither there yet, nor a number after a larger one or a word */
+  /**
+   * @returns whether parsing keeps the name in its position: it is neither a duplicate, nor an integer after a larger
+   * one or a word
+   */
   add(bytes: Uint8Array, start: number, end: number): boolean {
     const last = this.#indexes.length - 1;
     const index = indexIn(bytes, start, end);
@@ -138,7 +143,7 @@ class Names {
   }
 }
 
-/** The number that a name is, if objects sort it as one; else -1. */
+/** The value of a name that objects sort as an integer; else -1. */
 function indexIn(bytes: Uint8Array, start: number, end: number): number {
   if (start === end || end - start > 10 || (bytes[start] === ZERO && end - start > 1)) return -1;
   let index = 0;
@@ -153,9 +158,9 @@ const names = new Names();
 
 /**
  * Adds a list or an object as `jsonText` prints its value.
- * @param text has it as valid JSON from one byte to before another
- * @returns false, and adds nothing, for one with a name twice, names out of the order that reading gives them, more
- *   than 32 names, or a number beyond all doubles
+ * @param text holds it as valid JSON between two offsets
+ * @returns false, and adds nothing, for one with a duplicate name, names in another order than parsing gives them,
+ * more than 32 names, or a number beyond all doubles
  */
 export function addNested(text: GrowingBytes, start: number, end: number): boolean {
   text.reserve(GROWTH * (end - start));

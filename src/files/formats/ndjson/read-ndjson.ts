@@ -1,5 +1,5 @@
-// Rows of NDJSON as ranges of bytes: the kernel reads lines of members in known columns, all other lines are read value
-// by value, as formats/json/ reads them.
+// Rows of NDJSON as ranges of bytes: the kernel reads lines with members of known columns, all other lines are read
+// value by value, as formats/json/ reads them.
 
 import { isUtf8 } from 'node:buffer';
 import type { Kernel } from '../../../hexcodes/kernel/kernel.js';
@@ -40,7 +40,7 @@ const VALUE_BYTES = 8;
 const [SPACE, CLOSE] = [0x20, 0x7d] as const;
 const TEXTS = KINDS.text | KINDS.escaped;
 
-/** The role of a column for the kernel, and kinds of values that need nothing more. */
+/** The role of a column for the kernel, and the kinds of values that need no conversion. */
 interface Way {
   readonly role: number;
   readonly asTheyAre: number;
@@ -68,18 +68,18 @@ function wayOf({ kind }: TableColumn, isTyped: boolean): Way {
   return { role: AS_TEXT, asTheyAre: KINDS.null };
 }
 
-/** The columns of the first input, by which all are read. */
+/** The columns of the first input, by which all inputs are read. */
 interface NdjsonShape extends ReadColumns {
   readonly columns: readonly TableColumn[];
   /** The columns whose values are read, those of positions among them; absent for all. */
   readonly read?: readonly number[];
   /** Rows of a window. */
   readonly most: number;
-  /** How rows must fit the columns. Ranges are texts; with `types` plain values as columns of types have them. */
+  /** How rows must fit the columns. Ranges are texts; with `types` plain values in the types of the columns. */
   readonly fit: RowFit;
   /** Whether values of columns of several kinds are JSON, instead of texts without quotes. */
   readonly isJson: boolean;
-  /** Members that are left out of lines that are passed on: the sides of a line are two more columns. */
+  /** Members that are omitted from lines that are passed on: the two parts of a line are two more columns. */
   readonly replaced?: readonly string[];
 }
 
@@ -91,21 +91,21 @@ export class NdjsonRowReader {
   readonly #fit: RowFit;
   /** The columns whose values are read. */
   readonly #read: readonly number[];
-  /** How values of lines that are read slowly are added. */
+  /** Adders for the values of lines that are read slowly. */
   readonly #adders: readonly ValueAdder[];
   readonly #lat: number;
   readonly #lng: number;
-  /** Names of the columns by which rows are converted. */
+  /** Names of the columns that conversions read. */
   readonly #deciding: readonly string[];
   readonly #most: number;
   readonly #ranges: Ranges[];
   readonly #latLngDeg: Float64Array;
   readonly #text: GrowingBytes;
-  /** Where numbers of each column are in the text, and where the block is after them. */
+  /** Offsets of the numbers of each column in the text, and of the block after them. */
   readonly #bases: readonly number[];
   readonly #blockAt: number;
   readonly #isLeft: Uint8Array;
-  /** Where lines are passed on: members that are left out. */
+  /** Members that are omitted from lines that are passed on. */
   readonly #replaced: MemberChoice | null = null;
   /** Why rows of a window are not read. */
   readonly #unread = new Map<number, string>();
@@ -155,7 +155,7 @@ export class NdjsonRowReader {
   }
 
   /**
-   * Windows of rows from an offset on; the memory of one is used for the next.
+   * Windows of rows from an offset on; the memory of one is reused by the next.
    * @param rowsBefore rows of the input before it
    * @throws CliFailure BAD_INPUT
    */
@@ -214,7 +214,7 @@ export class NdjsonRowReader {
     return { rowCount: this.#readLeft(block, at, bounds, { file, lines, rows }), ...read };
   }
 
-  /** Cuts lines before the brace that ends them. */
+  /** Cuts lines before their closing brace. */
   #cutLines(rows: number): void {
     const { bytes } = this.#text;
     const [before, after] = this.#ranges.slice(-2);
@@ -233,7 +233,10 @@ export class NdjsonRowReader {
     }
   }
 
-  /** Takes over what was scanned of a column. @returns whether rows are left */
+  /**
+   * Copies the scanned values of a column.
+   * @returns whether rows are left to be read slowly
+   */
   #take(column: number, rows: number): boolean {
     const members = this.#members;
     const { role, asTheyAre } = this.#ways[column]!;
@@ -250,7 +253,10 @@ export class NdjsonRowReader {
     return !isUsual && this.#repair(column, rows, isPosition);
   }
 
-  /** Makes the ranges of values of other kinds those of their column. @returns whether rows are left */
+  /**
+   * Converts the ranges of values of other kinds to the kind of their column.
+   * @returns whether rows are left to be read slowly
+   */
   #repair(column: number, rows: number, isPosition: boolean): boolean {
     const { role, asTheyAre } = this.#ways[column]!;
     const { kind: wanted } = this.#columns[column]!;
@@ -294,7 +300,10 @@ export class NdjsonRowReader {
     return hasLeft;
   }
 
-  /** Reads the rows that are left, and takes blank ones out. @returns how many rows there are */
+  /**
+   * Reads the rows left by the scan, and removes blank ones.
+   * @returns the number of rows
+   */
   #readLeft(
     block: Buffer,
     at: number,
@@ -313,7 +322,7 @@ export class NdjsonRowReader {
       } else if (rowCount < row) this.#move(row, rowCount);
       rowCount++;
     }
-    // Numbers are not where their rows are any more.
+    // Numbers no longer have the indexes of their rows.
     if (rowCount < bounds.length) for (const ranges of this.#ranges) ranges.numbersAt = -1;
     else this.#lineUpNumbers(rowCount);
     return rowCount;
@@ -327,7 +336,7 @@ export class NdjsonRowReader {
     this.#latLngDeg.copyWithin(2 * to, 2 * from, 2 * from + 2);
   }
 
-  /** Puts numbers of rows that were left to the others. */
+  /** Moves numbers of rows read slowly to the others. */
   #lineUpNumbers(rows: number): void {
     for (const { starts, ends, numbersAt } of this.#ranges) {
       if (numbersAt < 0) continue;
@@ -391,14 +400,14 @@ const addLine: ValueAdder = (into, value) => into.addText(value as string);
 
 interface Where {
   readonly file: string;
-  /** Lines and rows before. */
+  /** Lines and rows before this block. */
   readonly lines: number;
   readonly rows: number;
 }
 
 interface Read {
   readonly rowCount: number;
-  /** Where the lines end in the block, and how many there are up to there. */
+  /** End of the lines in the block, and their number. */
   readonly end: number;
   readonly lines: number;
 }

@@ -1,5 +1,5 @@
-// The columns that encode adds, as the bytes of Parquet: pages are written from the kernel's records, and no value is
-// made for a row.
+// The columns that encode adds, as the bytes of Parquet: pages are written from the kernel's records, without a
+// JavaScript value for each row.
 
 import { ADMIN_UNITS } from '../../../hexcodes/admin-units.js';
 import { OK } from '../../../hexcodes/kernel/kernel.js';
@@ -33,7 +33,7 @@ import { binary } from './thrift.js';
 const PAGE_ROWS = 32_768;
 /** Most bytes of an entry: its length in four bytes and the text. */
 const ENTRY_BYTES = 4 + RECORD_TEXT_BYTES;
-/** Most bytes of an entry in Snappy: a copy, the tag of a literal and the entry. */
+/** Most bytes of a compressed entry in Snappy: a copy, the tag of a literal and the entry. */
 const PACKED_BYTES = ENTRY_BYTES + 4;
 /** Bytes after an entry that a copy of it can reach. */
 const FARTHEST = 65_536;
@@ -61,8 +61,8 @@ export function adminOf(records: Uint8Array, at: number): number {
 }
 
 /**
- * Codes of records as pages of plain values in Snappy: the beginning that an entry has in common with the one before is
- * a copy, the rest a literal.
+ * Codes of records as pages of plain values in Snappy: the prefix shared with the previous entry is a copy, the rest
+ * a literal.
  */
 export class CodePages {
   readonly #packed = new Uint8Array(LEAD_BYTES + PAGE_ROWS * PACKED_BYTES);
@@ -71,7 +71,7 @@ export class CodePages {
   #rows = 0;
   #nulls = 0;
   #plainBytes = 0;
-  /** The last code of each province in the page, its length, and where its entry begins in the plain page. */
+  /** The last code of each province in the page, its length, and the offset of its entry in the plain page. */
   readonly #last = new Uint32Array(256 * RECORD_WORDS);
   readonly #lengths = new Uint8Array(256);
   readonly #offsets = new Int32Array(256);
@@ -79,7 +79,7 @@ export class CodePages {
   readonly #most = new Uint8Array(RECORD_BYTES);
   #totals = { nulls: 0, sizeBytes: 0, plainBytes: 0 };
 
-  /** @param taken gets the parts of each page, which are its own */
+  /** @param taken gets the parts of each page, which it may keep */
   constructor(private readonly taken: (page: Uint8Array) => void) {}
 
   /** Adds the codes of records; a row whose status is not OK has none. */
@@ -114,7 +114,7 @@ export class CodePages {
         continue;
       }
       defined[rows++] = 1;
-      // The codes of a province begin alike.
+      // Codes of one province share a prefix.
       const admin = adminOf(records, start);
       const word = RECORD_WORDS * row;
       const other = RECORD_WORDS * admin;
@@ -188,7 +188,7 @@ export class CodePages {
     this.#rows = 0;
     this.#nulls = 0;
     this.#plainBytes = 0;
-    // A page is unpacked alone.
+    // Pages are unpacked independently.
     this.#lengths.fill(0);
   }
 
@@ -236,7 +236,7 @@ function copyRecord(records: Uint8Array, start: number, length: number, into: Ui
 /**
  * A column of few values: a dictionary, and the index of each row's value in few bits.
  * @param values plain bytes of the values, in any order; texts without their length
- * @param indexes of the rows' values among them, NONE where a row has none
+ * @param indexes of the rows' values among them, NONE for null
  */
 function dictionaryChunk(kind: 'text' | 'int', values: readonly Uint8Array[], indexes: Uint8Array): OwnChunk {
   const rows = indexes.length;
@@ -253,7 +253,7 @@ function dictionaryChunk(kind: 'text' | 'int', values: readonly Uint8Array[], in
   const body = indexesOf(packed.subarray(0, count), used.length);
   const pages = [lead, dictionary, ...dataPage(defined, nulls, RLE_DICTIONARY, body, null).parts];
   const sizeBytes = pages.reduce((sum, page) => sum + page.length, 0);
-  // Numbers are in one order only where there is one of them.
+  // Numbers are ordered only where there is one of them.
   const sorted = used.map((index) => values[index]!).sort(Buffer.compare);
   return {
     pages,
@@ -268,7 +268,7 @@ function dictionaryChunk(kind: 'text' | 'int', values: readonly Uint8Array[], in
 }
 
 /**
- * Numbers indexes in the order in which they come first.
+ * Renumbers indexes in order of first appearance.
  * @param packed gets the numbers of rows that have a value
  * @param order gets the indexes by their numbers
  */
@@ -298,7 +298,7 @@ function numberedAnew(
 const ADMIN_CODES = ADMIN_UNITS.map(({ code }) => binary(code));
 const STATUS_WORDS = ROW_STATUSES.map(binary);
 
-/** Provinces by their admin numbers, NONE where a row has none. */
+/** Provinces by their admin numbers, NONE for null. */
 export const adminChunk = (admins: Uint8Array): OwnChunk => dictionaryChunk('text', ADMIN_CODES, admins);
 /** Statuses by their index in ROW_STATUSES. */
 export const statusChunk = (statuses: Uint8Array): OwnChunk =>
@@ -311,7 +311,7 @@ export function resolutionChunk(resolution: number, rows: number): OwnChunk {
   return dictionaryChunk('int', [four], new Uint8Array(rows));
 }
 
-// The kernel's records of a batch: counts, and the rows that failed.
+// Counts over the kernel's records of a batch, and its failed rows.
 
 /** Counts rows by status, and those that are OK by province. */
 export function countRows(

@@ -23,10 +23,10 @@ export const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8] as const;
 export const [UNCOMPRESSED, SNAPPY] = [0, 1] as const;
 export const [DICTIONARY_PAGE, DATA_PAGE_V2] = [2, 3] as const;
 
-/** In place of an index where a row has no value. */
+/** Index of a null. */
 export const NONE = 255;
 
-/** Bytes of a column chunk, in their order, and its metadata but for where it lies. */
+/** Bytes of a column chunk, in order, and its metadata without offsets. */
 export interface OwnChunk {
   readonly pages: readonly Uint8Array[];
   readonly sizeBytes: number;
@@ -55,7 +55,7 @@ export function thriftElement(element: SchemaElement): ThriftStruct {
   );
 }
 
-/** A union: one member says which type it is. */
+/** A union: its one member gives the type. */
 function logicalType({ logical_type: logical }: SchemaElement): ThriftStruct | undefined {
   switch (logical?.type) {
     case 'TIME':
@@ -114,7 +114,7 @@ export function lengthOf(text: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Indexes in as few bits as they need, with the number of bits before them. */
+/** Indexes in the fewest bits that hold them, after the number of bits. */
 export function indexesOf(indexes: Uint8Array | Uint16Array, values: number): Uint8Array {
   if (indexes.length === 0) return Uint8Array.of(1);
   if (values === 1) return Buffer.concat([Uint8Array.of(1), varintOf(2 * indexes.length), Uint8Array.of(0)]);
@@ -142,7 +142,7 @@ export function bitPacked(indexes: Uint8Array | Uint16Array | Uint32Array, width
   return bytes;
 }
 
-/** Which rows have a value, in runs: of one, or of bits. */
+/** Definition levels in runs: of one value, or of bits. */
 function levelsOf(defined: Uint8Array, nulls: number): Uint8Array {
   const rows = defined.length;
   if (nulls === 0 || nulls === rows)
@@ -174,7 +174,7 @@ export function dictionaryHead(values: number, plainBytes: number, packedBytes: 
   );
 }
 
-/** A page of a chunk, and its size as it is and unpacked. */
+/** A page of a chunk, and its packed and unpacked size. */
 interface DataPage {
   readonly parts: readonly Uint8Array[];
   readonly sizeBytes: number;
@@ -217,17 +217,17 @@ export function dataPage(
   };
 }
 
-// Packs pages as Snappy (format_description.txt of google/snappy): fragments of 64 KiB, each with its own table of
-// offsets where four bytes were met last.
+// Compresses pages with Snappy (format_description.txt of google/snappy): fragments of 64 KiB, each with its own
+// table of offsets of the last occurrence of four bytes.
 
 const FRAGMENT_BYTES = 65_536;
 const TABLE_BITS = 14;
 const SHIFT = 32 - TABLE_BITS;
 const WORD = 4;
 const MULTIPLIER = 0x1e35a7bd;
-/** Bytes before the end of a fragment that are literal: words of four bytes are read there. */
+/** Bytes at the end of a fragment that are always literal: words of four bytes are read there. */
 const MARGIN = 15;
-/** Misses after which every second, third, … offset is tried. */
+/** Misses after which the search skips every second, third, … offset. */
 const PATIENCE = 5;
 const [MAX_SHORT_LITERAL, MAX_COPY] = [60, 64] as const;
 
@@ -244,7 +244,10 @@ export function addSnappy(bytes: Uint8Array, packed: GrowingBytes): void {
     packed.at = fragmentAt(out, packed.at, source, at, Math.min(size, at + FRAGMENT_BYTES));
 }
 
-/** Packs up to 64 KiB. @returns after the last byte written */
+/**
+ * Compresses up to 64 KiB.
+ * @returns the offset after the last byte written
+ */
 function fragmentAt(out: Area, outAt: number, source: Area, start: number, end: number): number {
   const { bytes, view } = source;
   table.fill(0);

@@ -54,12 +54,12 @@ const PARSERS = {
   jsonFromBytes: text,
 };
 
-/** A file whose metadata are read. */
+/** A file whose metadata have been read. */
 export interface ParquetFile {
   readonly buffer: AsyncBuffer;
   readonly metadata: FileMetaData;
   readonly fields: readonly ReturnType<typeof shapedColumn>[];
-  /** The leaves of the schema that are columns of their own; null for those that hold others. */
+  /** The schema leaves that are columns themselves; null for columns that contain others. */
   readonly elements: readonly (SchemaElement | null)[];
 }
 
@@ -82,7 +82,7 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
       ),
     ),
   );
-  // A column without metadata of its own does not say its name.
+  // A column without metadata of its own does not give its name.
   if (encrypted.has(undefined)) throw badInput({ file: input.name }, 'columns of it are encrypted', DECRYPT);
   const shaped = children.map((node) =>
     shapedColumn(node.element.name, () => {
@@ -145,7 +145,7 @@ export async function openParquet(input: Input): Promise<TableSource> {
   };
 }
 
-/** A row group of a file that is read. */
+/** A row group that is being read. */
 export interface GroupReading {
   readonly parquet: ParquetFile;
   readonly scan: Awaited<ReturnType<typeof parquetScan>>;
@@ -153,14 +153,14 @@ export interface GroupReading {
   readonly group: RowGroup;
   readonly index: number;
   readonly rows: number;
-  /** Rows before it. */
+  /** Number of rows before it. */
   readonly groupStart: number;
   readonly file: string;
 }
 
 /**
- * The pages of a column in a row group, checked: `pages` has them unpacked until it is cleared.
- * @param held bytes that are in memory; those of the column are added
+ * The checked pages of a column in a row group; `pages` has them unpacked until it is cleared.
+ * @param held bytes in memory; those of the column are added
  * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is damaged
  */
 export async function soundColumn(
@@ -219,7 +219,7 @@ export async function chunksOf(
   const chunks: Chunk[] = [];
   for (const { meta_data: leaf } of group.columns) {
     if (leaf?.path_in_schema[0] !== name) continue;
-    // A dictionary page at 0 is one that is left out.
+    // A dictionary page at 0 is absent.
     const start = Number(leaf.dictionary_page_offset || leaf.data_page_offset);
     const sizeBytes = Number(leaf.total_compressed_size);
     if (!(start >= 0 && sizeBytes >= 0 && start + sizeBytes <= file.byteLength))
@@ -231,7 +231,7 @@ export async function chunksOf(
   return chunks;
 }
 
-/** Reads a file at any offset. A pipe or gzip cannot be read so; its content is held in memory. */
+/** Reads a file at any offset. The content of a pipe or gzip is held in memory for this. */
 async function bufferOf(input: Input): Promise<AsyncBuffer> {
   if (input.path === null || input.isPacked || input.sizeBytes === null) {
     const bytes = await wholeContent(
@@ -263,15 +263,15 @@ async function bufferOf(input: Input): Promise<AsyncBuffer> {
 // other encodings by hyparquet.
 
 export interface Coordinates {
-  /** NaN where there is none. */
+  /** Degrees; NaN for null. */
   readonly degrees: Float64Array;
   /** 1 where there is a value; null where all rows have one. */
   readonly defined: Uint8Array | null;
-  /** The chunk as it is in the file. */
+  /** The chunk as in the file. */
   readonly bytes: Uint8Array;
 }
 
-/** Memory of the degrees of one row group, which are written over by those of the next. */
+/** Memory of the degrees of one row group, which the next one overwrites. */
 export interface DegreesMemory {
   degrees: Float64Array<ArrayBuffer>;
 }
@@ -309,7 +309,7 @@ export async function readCoordinates(
   }
 }
 
-/** Puts latitudes and longitudes beside each other. */
+/** Interleaves latitudes and longitudes. */
 export function interleave(
   points: Float64Array,
   lats: Float64Array,
@@ -323,7 +323,10 @@ export function interleave(
   }
 }
 
-/** null for an encoding that is not read here. @throws Error for pages of fewer values than rows */
+/**
+ * null for an encoding that is not read here
+ * @throws Error for pages with fewer values than rows
+ */
 function readPlain(
   sound: SoundChunk,
   unpacked: UnpackedPages,
@@ -371,7 +374,7 @@ function plainValues(page: PageBytes, type: string, count: number): Float64Array
   const width = type === 'FLOAT' ? 4 : 8;
   const at = page.at;
   page.skip(width * count);
-  // A copy that is aligned; `slice` of a Buffer would be none.
+  // An aligned copy; `slice` of a Buffer does not copy.
   const own = new Uint8Array(width * count);
   own.set(page.bytes.subarray(at, page.at));
   return width === 8

@@ -1,4 +1,4 @@
-// The types of Parquet as shapes of values: which kind of column each becomes, how hyparquet's values are read, and the
+// Parquet types as shapes of values: the kind of column that each becomes, how hyparquet's values are read, and the
 // element that each kind of column is written as.
 
 import type { SchemaElement, SchemaTree } from 'hyparquet';
@@ -10,7 +10,7 @@ import { intervalText, leaf, type Shape, structOf, toBigInt, utf8Text } from '..
 const UNITS: Record<string, TimeUnitName> = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
 const UNIT_NAMES = { s: 'MILLIS', ms: 'MILLIS', us: 'MICROS', ns: 'NANOS' } as const;
 
-/** Annotations of BYTE_ARRAY that say UTF-8. Without one the column is bytes. */
+/** Annotations of BYTE_ARRAY that mean UTF-8. Without one the column is bytes. */
 const TEXTUAL = new Set(['UTF8', 'STRING', 'ENUM']);
 
 /**
@@ -22,7 +22,7 @@ export function shapeOf(node: SchemaTree): Shape {
   return node.element.repetition_type === 'REPEATED' ? { is: 'list', of: shape, isRepeated: true } : shape;
 }
 
-/** The shape of each repetition. hyparquet tells lists apart from structs by the same question. */
+/** The shape of each repetition. hyparquet distinguishes lists from structs by the same test. */
 function shapeOfOne(node: SchemaTree): Shape {
   if (node.children.length === 0) return leafOf(node.element);
   if (node.element.logical_type?.type === 'VARIANT')
@@ -53,8 +53,8 @@ function shapeOfOne(node: SchemaTree): Shape {
 }
 
 /**
- * Whether a list repeats its values themselves, as parquet-avro and older versions of Spark and Hive write it.
- * hyparquet takes one of records for a struct, leaves a record of one member out, and makes null of an empty list.
+ * Whether a list repeats its values directly, as parquet-avro and older versions of Spark and Hive write it.
+ * hyparquet reads a list of records as a struct, drops a record of one member, and makes null of an empty list.
  */
 function isOldList({ element, children }: SchemaTree): boolean {
   const [repeated, ...others] = children;
@@ -67,7 +67,10 @@ function isOldList({ element, children }: SchemaTree): boolean {
   );
 }
 
-/** Whether a node is a map, also by the older name. hyparquet makes objects of maps, which are read as pairs here. */
+/**
+ * Whether a node is a map, also by the older annotation. hyparquet makes objects of maps, which are read as pairs
+ * here.
+ */
 function isMap({ element, children: [pairs, ...others] }: SchemaTree): boolean {
   const { converted_type: converted, repetition_type: repetition } = element;
   return (
@@ -110,7 +113,7 @@ function leafOf(element: SchemaElement): Shape {
     case 'INTERVAL':
       return leaf({ kind: 'text' }, intervalOf);
   }
-  // Spark, Hive and Impala write instants of UTC as INT96, which no annotation says.
+  // Spark, Hive and Impala write instants of UTC as INT96, without an annotation.
   if (type === 'INT96') return leaf({ kind: 'timestamp', unit: 'ns', isUtc: true }, in64Bits);
   if (converted === 'DATE' || logical?.type === 'DATE') return leaf({ kind: 'date' });
   if (converted === 'JSON' || logical?.type === 'JSON') return leaf({ kind: 'json' }, validJson);
@@ -144,8 +147,8 @@ function leafOf(element: SchemaElement): Shape {
 }
 
 /**
- * How a file stores decimals, where all of the precision have room so and it is otherwise than we store them.
- * A column whose values have sizes of their own is stored as ours.
+ * How a file stores decimals, if differently from us and wide enough for the precision. A column whose values have
+ * sizes of their own is stored in our way.
  */
 function decimalStorage(
   { type, type_length: length = 0 }: SchemaElement,
@@ -158,7 +161,7 @@ function decimalStorage(
   return isFixed && length >= decimalBytes(precision) && length !== own ? length : undefined;
 }
 
-/** The fewest bytes that hold all numbers of `precision` digits, and a sign. */
+/** The fewest bytes that hold any number of `precision` digits, and a sign. */
 const decimalBytes = (precision: number): number => Math.ceil((precision * Math.log2(10) + 1) / 8);
 
 /** The stored integer of a decimal; bytes are big-endian two's complement. */
@@ -182,7 +185,9 @@ function intervalOf(bytes: Uint8Array): string {
   return intervalText(months!, days!, 1_000_000n * BigInt(ms!));
 }
 
-/** Annotations for which hyparquet would make doubles, nothing, objects or other lists of the stored values. */
+/**
+ * Removes annotations by which hyparquet would make doubles, nothing, objects or other lists of the stored values.
+ */
 export function removeAnnotations(nodes: readonly SchemaTree[]): void {
   for (const node of nodes) {
     const { element, children } = node;

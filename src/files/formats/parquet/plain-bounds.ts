@@ -4,21 +4,21 @@ import type { SchemaElement } from 'hyparquet';
 
 /** Bytes of the size before a text. */
 export const LENGTH_BYTES = 4;
-/** A longer text is not a bound of a chunk. */
+/** Longest text that is a bound of a chunk. */
 const MAX_BOUND = 4096;
-/** Bytes by which values are compared first: as many are exact in a double. */
+/** Bytes by which values are compared first; a double holds them exactly. */
 const KEY_BYTES = 6;
 const HALF_KEY = 2 ** 24;
 
-/** Plain bytes of both; null where there are none. */
+/** Plain bytes of both bounds; null for a chunk without values. */
 type Bounds = readonly [least: Uint8Array, most: Uint8Array] | null;
 
 interface Sources {
-  /** Where texts begin after their sizes, and where another would; null for values of one width. */
+  /** Offsets of texts after their sizes, with an end; null for values of one width. */
   readonly starts: Uint32Array | null;
   /** How many values there are. */
   readonly present: number;
-  /** One of each value; null for all. */
+  /** Index of one row for each distinct value; null for all. */
   readonly firsts: readonly number[] | null;
 }
 
@@ -66,7 +66,7 @@ function boundsOfBytes(
     const index = firsts === null ? i : firsts[i]!;
     const start = starts === null ? index * width : starts[index]!;
     const end = starts === null ? start + width : starts[index + 1]! - LENGTH_BYTES;
-    // Most values are told apart by their first bytes.
+    // The first bytes distinguish most values.
     const key = order.keyOf(start, end);
     if (key > minKey && key < maxKey) continue;
     if (least < 0 || order.isBefore(start, end, least, minEnd)) [least, minEnd, minKey] = [start, end, key];
@@ -80,11 +80,11 @@ function boundsOfBytes(
 class RangeOrder {
   constructor(
     private readonly bytes: Uint8Array,
-    /** Bits of the first byte that say a sign. */
+    /** Sign bits of the first byte. */
     private readonly flip: number,
   ) {}
 
-  /** The first six bytes of a range, zeros after its end: lesser than another's only if the range comes before. */
+  /** The first six bytes of a range, padded with zeros: less than another's only if the range comes before it. */
   keyOf(start: number, end: number): number {
     const [bytes, flip] = [this.bytes, this.flip];
     const size = end - start;
@@ -135,7 +135,7 @@ function boundsOfFloats(values: Float64Array | Float32Array): Bounds {
   if (!isMet) return null;
   const stored = (value: number): Uint8Array =>
     bytesOf(values instanceof Float64Array ? Float64Array.of(value) : Float32Array.of(value));
-  // Both zeros are equal: readers are told so.
+  // Both zeros are equal, so bounds include -0.
   return [stored(least === 0 ? -0 : least), stored(most === 0 ? 0 : most)];
 }
 

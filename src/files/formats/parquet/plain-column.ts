@@ -1,5 +1,5 @@
-// A column chunk that is written from the bytes of Parquet's plain encoding: pages, a dictionary where it pays, and
-// statistics, without a value of JavaScript for each.
+// A column chunk written from the bytes of Parquet's plain encoding: pages, a dictionary if it pays, and statistics,
+// without a JavaScript value for each.
 
 import type { SchemaElement } from 'hyparquet';
 import { GrowingBytes, type ValueRanges } from '../../rows/text-rows.js';
@@ -20,12 +20,12 @@ import { boundsOf, LENGTH_BYTES } from './plain-bounds.js';
 /** Approximate bytes of a page. */
 const PAGE_BYTES = 1 << 20;
 const FIRST_BYTES = 1 << 16;
-/** Values by which a dictionary is judged before it is made, and how many of them may differ. */
+/** Values that decide whether a dictionary is made, and how many of them may differ. */
 const SAMPLE = 1000;
 const MAX_DIFFERENT = 0.9;
-/** Packed pages that are larger than so much of the plain ones are written plain. */
+/** Largest ratio of packed to plain pages; beyond it pages are written plain. */
 const WORTH_PACKING = 0.95;
-/** A longer value is copied by a call. */
+/** Longest value that is copied byte by byte. */
 const SHORT = 64;
 
 /** Bytes of a plain value; 0 for those that have their size before them. Booleans have a byte each until a page. */
@@ -65,7 +65,10 @@ export class PlainColumn {
     return this.#values.at;
   }
 
-  /** Adds the value at an offset, with its size before it if it has one. @returns where it ends */
+  /**
+   * Adds the value at an offset, with its size before it if it has one.
+   * @returns the offset after it
+   */
   take(from: Uint8Array, at: number): number {
     const size =
       this.#width > 0
@@ -81,7 +84,10 @@ export class PlainColumn {
     return at + size;
   }
 
-  /** Adds values of rows by their ranges, those before 0 as none. @param rows from one of them to before another */
+  /**
+   * Adds values of rows by their ranges, negative ones as null.
+   * @param rows bounds of the rows
+   */
   addRanges(
     bytes: Uint8Array,
     { starts, ends, numbersAt = -1, isWhole = false }: ValueRanges,
@@ -191,7 +197,7 @@ export class PlainColumn {
     this.#defined = grown;
   }
 
-  /** Where the texts begin, after their sizes; and where another would. */
+  /** Offsets of the texts after their sizes, with an end. */
   #startsOf(present: number): Uint32Array {
     if (allStarts.length <= present) allStarts = new Uint32Array(2 * present + 1);
     const starts = allStarts;
@@ -205,7 +211,7 @@ export class PlainColumn {
     return starts;
   }
 
-  /** The different values, where they and indexes of them have half of the plain bytes at most; null otherwise. */
+  /** The distinct values, if they and their indexes take at most half of the plain bytes; null otherwise. */
   #differentOf(present: number, starts: Uint32Array | null): Different | null {
     if (present === 0 || this.element.type === 'BOOLEAN') return null;
     const width = this.#width;
@@ -344,7 +350,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 interface Different {
-  /** Where each of them comes first. */
+  /** First row of each of them. */
   readonly firsts: readonly number[];
   /** Index in the dictionary of each value. */
   readonly indexes: Uint32Array;
@@ -353,7 +359,7 @@ interface Different {
 
 const NO_BYTES = new Uint8Array(0);
 
-// Memory of one column that is ended, used again by the next.
+// Memory of one finished column, reused by the next.
 
 /** Where texts begin. */
 let allStarts = new Uint32Array(0);

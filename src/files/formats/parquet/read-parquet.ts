@@ -48,7 +48,10 @@ const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
   long: ['INT64'],
 };
 
-/** Windows of rows; the memory of one may be used for the next. @throws CliFailure BAD_INPUT */
+/**
+ * Windows of rows; the memory of one may be reused by the next.
+ * @throws CliFailure BAD_INPUT
+ */
 export async function* parquetWindows(
   parquet: ParquetFile,
   file: string,
@@ -115,7 +118,7 @@ function isPrinted({ fields, elements }: ParquetFile, index: number, { chunk }: 
   const element = elements[index];
   const { type } = chunk.metadata;
   if (element == null || element.repetition_type === 'REPEATED') return false;
-  // A kind says what annotations say: whether an integer has a sign, for instance.
+  // A kind includes the annotation, such as the sign of an integer.
   return PRINTED[fields[index]!.column.kind]?.includes(type) === true;
 }
 
@@ -130,7 +133,7 @@ class PlainValues {
 
   /**
    * Fills the ranges of a column.
-   * @returns false for what is not read here: another encoding, or texts that are not UTF-8
+   * @returns false for an encoding that is not read here, or texts that are not UTF-8
    */
   read(pages: Iterable<PlainPage>, ranges: Ranges): boolean {
     const { starts, ends } = ranges;
@@ -230,7 +233,7 @@ class PlainValues {
       const start = page.at;
       page.skip(length);
       starts[i] = at;
-      // A text that begins within a letter is invalid, though the texts together may be.
+      // A text that begins within a character is invalid, though the texts together may be valid.
       if (isText && length > 0 && (bytes[start]! & 0xc0) === CONTINUED) return false;
       if (length > 64) {
         into.set(bytes.subarray(start, start + length), at);

@@ -1,5 +1,5 @@
-// The pages of a Parquet column, before hyparquet reads them: sizes and counts that their heads claim are compared with
-// the bytes that are there, with the rows of the group and with the ceiling.
+// Checks the pages of a Parquet column before hyparquet reads them: the sizes and counts in their heads are compared
+// with the actual bytes, with the rows of the group and with the ceiling.
 
 import type { RowGroup, SchemaTree } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
@@ -9,7 +9,8 @@ import { getMaxDefinitionLevel, getMaxRepetitionLevel, isFlatColumn } from 'hypa
 import type { UnpackedPages } from './codecs.js';
 import { walkThrift } from './footer.js';
 
-// The runs of a Parquet page, before hyparquet reads them: one that claims 2^31 values would exhaust the memory.
+// Checks the runs of a Parquet page before hyparquet reads them: a run that declares 2^31 values would exhaust the
+// memory.
 
 /** Values of a bit-packed group. */
 const GROUP = 8;
@@ -69,15 +70,15 @@ function cutOff(): Error {
 }
 
 /**
- * Walks runs of equal and of packed values.
+ * Reads runs of equal and of packed values.
  * @param width bits of a value
  * @param most values that the runs may have
- * @param isWhole whether they must have as many; else they end with the page
- * @throws Error for runs that end early, or claim more than is left
+ * @param isWhole whether they must have as many; otherwise they end with the page
+ * @throws Error for runs that end early, or declare more than is left
  */
 export function walkRuns(page: PageBytes, width: number, most: number, isWhole = true): void {
   if (width > 32) throw new Error(`values of ${width} bits`);
-  // Values without bits are all the same, and nothing is read.
+  // Values of zero bits are all equal, and nothing is read.
   if (width === 0) return;
   for (let seen = 0; seen < most && (isWhole || page.left > 0); ) {
     const header = page.varint();
@@ -96,7 +97,7 @@ export function walkRuns(page: PageBytes, width: number, most: number, isWhole =
   }
 }
 
-/** Checks the head of delta-packed integers: an odd one keeps the reader in a loop. */
+/** Checks the head of delta-packed integers: a damaged one keeps the reader in a loop. */
 function checkDeltaHead(bytes: Uint8Array): void {
   const page = new PageBytes(bytes);
   const [block, miniblocks] = [page.varint(), page.varint()];
@@ -116,13 +117,13 @@ type ColumnMetaData = NonNullable<RowGroup['columns'][number]['meta_data']>;
 const VALUE_BYTES = 16;
 const TEXT_BYTES = 40;
 const LIST_BYTES = 48;
-/** Copies of the bytes of texts: in their page, and in strings of up to two bytes a letter. */
+/** Copies of a text's bytes: in the page, and in strings of up to two bytes a character. */
 const TEXT_COPIES = 3;
 
 /** A leaf of a row group's columns. */
 export interface Chunk {
   readonly metadata: ColumnMetaData;
-  /** From the root of the schema to the leaf. */
+  /** Path from the root of the schema to the leaf. */
   readonly path: readonly SchemaTree[];
   readonly bytes: Uint8Array;
 }
@@ -140,7 +141,7 @@ export interface SoundChunk {
 }
 
 /**
- * Walks the heads of a chunk's pages.
+ * Reads the heads of a chunk's pages.
  * @throws Error for an incomplete page, or one with more values than rows are left
  */
 export function walkPages(chunk: Chunk, groupRows: number): SoundChunk {
@@ -183,9 +184,9 @@ function countOf({
 }
 
 /**
- * Unpacks the pages of a chunk and walks their content.
- * @param maxBytes most bytes of values that are built from the values before them
- * @throws Error for runs that claim more than the page has
+ * Unpacks the pages of a chunk and checks their content.
+ * @param maxBytes limit of the bytes of values that are built from earlier values
+ * @throws Error for runs that declare more than the page has
  */
 export function checkPages(
   { chunk: { metadata, path }, pages }: SoundChunk,
@@ -221,7 +222,7 @@ export function checkPages(
 
 /** Properties that all pages of a chunk share. */
 interface Content {
-  /** Greatest levels. */
+  /** Highest levels. */
   readonly repetition: number;
   readonly definition: number;
   readonly codec: string;
@@ -276,7 +277,7 @@ function checkValues(
   }
 }
 
-/** Texts that begin as the one before: a few bytes can stand for a long one. */
+/** Texts with a prefix shared with the previous one: a few bytes can stand for a long text. */
 function checkPrefixes(page: PageBytes, most: number, maxBytes: number): void {
   const reader = { view: page.view, offset: page.at };
   const lengths = [0, 1].map(() => {
@@ -300,14 +301,14 @@ function bitsOf(most: number): number {
   return 32 - Math.clz32(most);
 }
 
-// The pages of a flat column of a row group, unpacked: which of their rows have a value, and where the values begin.
+// The unpacked pages of a flat column of a row group: which rows have a value, and the offset of the values.
 
 export interface PlainPage {
   readonly isDictionary: boolean;
   /** Whether its values are indexes in the dictionary, plain, or neither. */
   readonly isIndexed: boolean;
   readonly isPlain: boolean;
-  /** At its first value. */
+  /** Positioned at its first value. */
   readonly page: PageBytes;
   /** Rows, or entries of a dictionary. */
   readonly count: number;
@@ -315,7 +316,7 @@ export interface PlainPage {
   readonly levels: Uint8Array | null;
 }
 
-/** @param unpacked has the pages of the chunk, which were checked */
+/** @param unpacked holds the checked pages of the chunk */
 export function* plainPages(
   { chunk: { metadata, path }, pages }: SoundChunk,
   unpacked: UnpackedPages,

@@ -1,5 +1,5 @@
-// Structures of Thrift's compact protocol as they are, member by member: so the metadata of a file are changed in a few
-// members, and all others, also those that we do not know, are written as they were.
+// Structures of Thrift's compact protocol, member by member, so that a few members of a file's metadata can be
+// changed and all others, known or not, are written unchanged.
 
 import { GrowingBytes } from '../../rows/text-rows.js';
 
@@ -21,10 +21,10 @@ interface Member {
   readonly value: ThriftValue;
 }
 
-/** Members by their ids. */
+/** Members by id. */
 export type ThriftStruct = Map<number, Member>;
 
-/** Reads a structure that `walkThrift` has found sound. */
+/** Reads a structure that `walkThrift` has accepted. */
 export function readThrift(view: DataView, start: number): ThriftStruct {
   let at = start;
   const varint = (): bigint => {

@@ -27,7 +27,7 @@ import {
   writtenThrift,
 } from './thrift.js';
 
-// A file of Parquet around its column chunks: where they lie, row groups, schema and footer.
+// The parts of a Parquet file around its column chunks: offsets, row groups, schema and footer.
 
 const MAGIC = binary('PAR1');
 /** Members of a chunk and its metadata by their ids in the format. */
@@ -36,12 +36,12 @@ const METADATA = 3;
 const CHILDREN = 5;
 const [PLAIN_BYTES, PACKED_BYTES] = [6, 7] as const;
 
-/** A file whose columns are copied as they are. */
+/** A file whose columns are copied unchanged. */
 interface CopiedFile {
   readonly root?: ThriftStruct;
   /** Whether bounds are in the order of types. */
   readonly hasOrders?: boolean;
-  /** Arrow's schema, and how many of our columns are in it. */
+  /** Arrow's schema, and the number of our columns in it. */
   readonly arrowSchema?: { readonly text: string; readonly kept: number } | undefined;
 }
 
@@ -58,7 +58,7 @@ export class ParquetFileWriter {
     return this.#offset === 0 ? MAGIC.length : this.#offset;
   }
 
-  /** @param parts whose memory may be used again when it has resolved */
+  /** @param parts whose memory may be reused once it has resolved */
   async write(parts: readonly Uint8Array[]): Promise<void> {
     const all = this.#offset === 0 ? [MAGIC, ...parts] : parts;
     for (const part of all) {
@@ -67,7 +67,7 @@ export class ParquetFileWriter {
     }
   }
 
-  /** Writes a chunk of the row group that has been begun. */
+  /** Writes a chunk of the current row group. */
   async writeChunk(chunk: OwnChunk, element: SchemaElement, rows: number): Promise<void> {
     this.addChunk(ownChunkMetadata(chunk, element, rows, this.offset));
     await this.write(chunk.pages);
@@ -78,7 +78,7 @@ export class ParquetFileWriter {
     this.#chunks.push(chunk);
   }
 
-  /** @param sortedBy the column by which rows are sorted, those without a value last */
+  /** @param sortedBy the column by which rows are sorted, nulls last */
   endGroup(rows: number, sortedBy?: number): void {
     const chunks = this.#chunks;
     const total = (id: number): bigint =>
@@ -103,9 +103,9 @@ export class ParquetFileWriter {
 
   /**
    * Writes the metadata.
-   * @param elements of the columns, each with those below it
-   * @param columns of the file, as which it is described
-   * @param source the file whose columns the first ones are
+   * @param elements of the columns, each followed by its children
+   * @param columns described in the file
+   * @param source the input file; its first columns are copied unchanged
    */
   async end(
     elements: readonly ThriftStruct[],
@@ -144,7 +144,7 @@ export class ParquetRowWriter implements RowWriter {
   readonly #columns: WrittenColumns;
   readonly #file: ParquetFileWriter;
   readonly #all: WrittenColumns['kept'];
-  /** One for each column, null where it is made of records. */
+  /** One for each column, null for a column made of records. */
   readonly #plain: readonly (PlainColumn | null)[];
   readonly #hasRecords: boolean;
   readonly #halves: readonly (0 | 1 | null)[];

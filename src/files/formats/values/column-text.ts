@@ -1,4 +1,4 @@
-// Values of columns as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
+// Column values as text for CSV, as JSON for NDJSON and GeoJSON, and as degrees.
 
 import { isUtf8 } from 'node:buffer';
 import { numberText } from '../../../hexcodes/wire/params/json-grammar.js';
@@ -6,8 +6,8 @@ import { degreesInText } from '../../../tables/positions.js';
 import { MAX_ROW_TEXT } from '../../held/ceiling.js';
 import type { TableColumn, TimeUnitName } from '../table.js';
 
-// Dates, times, durations and intervals as ISO 8601 text, exact for every value that 64 bits hold. Date of JavaScript
-// ends in the year 275760.
+// Dates, times, durations and intervals as ISO 8601 text, exact for every 64-bit value; JavaScript's Date ends in the
+// year 275760.
 
 const UNITS_PER_SECOND: Record<TimeUnitName, bigint> = {
   s: 1n,
@@ -90,7 +90,7 @@ export function durationText(value: bigint, unit: TimeUnitName): string {
   return `PT${value < 0n ? '-' : ''}${size / perSecond}${fraction}S`;
 }
 
-/** Months, days and nanoseconds, which have no fixed ratio to each other, as `P14M3DT4.500000000S`. */
+/** Months, days and nanoseconds, which have no fixed ratio, as `P14M3DT4.500000000S`. */
 export function intervalText(months: number, days: number, nanoseconds: bigint): string {
   return `P${months}M${days}D${durationText(nanoseconds, 'ns').slice(1)}`;
 }
@@ -105,7 +105,7 @@ export function uuidBytes(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text.replaceAll('-', ''), 'hex'));
 }
 
-/** A value as text, as CSV holds it; empty for null. */
+/** A value as text in CSV; empty for null. */
 export function textOf(column: Omit<TableColumn, 'name'>, value: unknown): string {
   if (value === null || value === undefined) return '';
   switch (column.kind) {
@@ -137,7 +137,7 @@ const MIN_WKB_BYTES = 21;
 /** As `textOf`, but bytes as UTF-8: a code is text, also in a column without a type. */
 export function codeTextOf(column: TableColumn, value: unknown): string {
   if (!(value instanceof Uint8Array)) return textOf(column, value);
-  // No text begins so, but a geometry in well-known binary does.
+  // No text begins with these bytes, but well-known binary does.
   const isWkb = value.length >= MIN_WKB_BYTES && value[0]! <= 1;
   return Buffer.from(value).toString(isWkb ? 'hex' : 'utf8');
 }
@@ -147,19 +147,20 @@ function bareText(json: string): string {
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }
 
-/** Text that JSON writes as it is: no control characters, quotes, backslashes or halves of pairs. */
+/** Text that JSON writes unchanged: no control characters, quotes, backslashes or lone surrogates. */
 const PLAIN_TEXT = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
-/** As `jsonTextOf`, for the values of one column: chosen once, and without a call of JSON.stringify for plain text. */
+/**
+ * As `jsonTextOf`, for the values of one column: the writer is chosen once, and plain text needs no call of
+ * JSON.stringify.
+ */
 export function jsonWriterOf(column: TableColumn): (value: unknown) => string {
   if (column.kind !== 'text') return (value) => jsonTextOf(column, value);
   return (value) =>
     typeof value === 'string' && PLAIN_TEXT.test(value) ? `"${value}"` : JSON.stringify(value ?? null);
 }
 
-/**
- * A value as JSON text: numbers and booleans as they are, with all digits; kinds that JSON does not have as strings.
- */
+/** A value as JSON text: numbers and booleans with all digits; kinds that JSON does not have as strings. */
 function jsonTextOf(column: Omit<TableColumn, 'name'>, value: unknown): string {
   if (value === null || value === undefined) return 'null';
   switch (column.kind) {
@@ -183,7 +184,7 @@ function jsonTextOf(column: Omit<TableColumn, 'name'>, value: unknown): string {
   }
 }
 
-/** JSON without line ends, which it may have between its tokens: each row of NDJSON is one line. */
+/** JSON without line ends between its tokens: each row of NDJSON is one line. */
 export function oneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json;
 }
@@ -195,10 +196,9 @@ function decimalText(value: bigint, scale: number): string {
 }
 
 /**
- * A value as a coordinate in degrees; NaN if it is not one. Text must be a number, with a point or a comma, or degrees,
- * minutes and seconds; blanks around it are allowed.
- *
- * @param axis the coordinate: a hemisphere of the other one (`21E` as a latitude) is refused
+ * A value as a coordinate in degrees; NaN if it is not one. Text must be a number, with a point or a comma, or
+ * degrees, minutes and seconds; surrounding blanks are allowed.
+ * @param axis the coordinate: a hemisphere of the other one (`21E` as a latitude) is rejected
  */
 export function degreesOf(column: TableColumn, value: unknown, axis: 'lat' | 'lng'): number {
   if (typeof value === 'number') return value;
@@ -213,7 +213,7 @@ export function degreesOf(column: TableColumn, value: unknown, axis: 'lat' | 'ln
 
 // Lists, structs and maps of Arrow and Parquet as JSON text, each leaf by its own type.
 
-// Bytes as text, without the replacement characters that decoders put in place of what is not UTF-8.
+// Bytes as text; the decoder would replace invalid UTF-8 by replacement characters.
 
 /** @throws Error for bytes that are not UTF-8 */
 export function utf8Text(bytes: Uint8Array): string {
@@ -226,12 +226,12 @@ export type Shape =
   | {
       readonly is: 'leaf';
       readonly column: Omit<TableColumn, 'name'>;
-      /** The reader's value in the form that `ColumnKind` gives; absent where it is in this form. */
+      /** Converts the reader's value to the form of `ColumnKind`; absent if it has this form. */
       readonly read?: (value: never) => unknown;
     }
-  /** @param isRepeated whether none is an empty list */
+  /** @param isRepeated whether empty lists are impossible */
   | { readonly is: 'list'; readonly of: Shape; readonly isRepeated?: boolean }
-  /** A struct in place of which its only member is written. */
+  /** A struct that is written as its only member. */
   | { readonly is: 'only'; readonly name: string; readonly of: Shape }
   | { readonly is: 'struct'; readonly fields: readonly (readonly [name: string, shape: Shape])[] }
   | {
@@ -286,7 +286,7 @@ export function readBy(shape: Shape): ((value: unknown) => unknown) | null {
   return (value) => (value === null || value === undefined ? null : read(value as never));
 }
 
-/** Text that one value may become: its parts may be the same long text of a dictionary many times. */
+/** Limit of the text of one value, whose parts may be the same long text of a dictionary many times. */
 class TextBudget {
   #left = MAX_ROW_TEXT;
 
@@ -298,7 +298,7 @@ class TextBudget {
   }
 }
 
-/** Whether a shape that is repeated is empty where there is no value. */
+/** Whether a repeated shape is empty where there is no value. */
 const isNeverNull = (shape: Shape): boolean =>
   (shape.is === 'list' && shape.isRepeated === true) || (shape.is === 'map' && shape.names !== undefined);
 

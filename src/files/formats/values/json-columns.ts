@@ -1,5 +1,5 @@
-// Columns for rows that are JSON objects: their names, and the kinds of the values that were met. A table cannot take a
-// later row with another field or another kind of value; such a row is refused, and the message names the field.
+// Columns for rows that are JSON objects: their names, and the kinds of values seen. A later row with another field
+// or another kind of value does not fit the table; it is rejected, and the message names the field.
 
 import {
   isFalsifiable,
@@ -19,14 +19,14 @@ import {
   type TableColumn,
 } from '../table.js';
 
-// How deep the text of a JSON row is nested and how much memory its values take, before it is parsed: `[[],[],…` takes
-// twenty times its length, and what is nested a million deep cannot be written again.
+// The nesting and the memory of a JSON row, estimated before it is parsed: `[[],[],…` takes twenty times its length,
+// and a value nested a million deep cannot be written again.
 
 /** Deepest nesting of lists and objects. */
 export const MAX_DEPTH = 512;
-/** Texts up to this length are not checked: they are neither deep nor large. */
+/** Longest text that is not checked: it is neither deep nor large. */
 const SHORT = 2 * MAX_DEPTH;
-/** Approximate memory of a letter of a short text, of a list or object, and of a value. */
+/** Approximate memory of a character of a short text, of a list or object, and of a value. */
 const SHORT_LETTER_BYTES = 4;
 const CONTAINER_BYTES = 64;
 const VALUE_BYTES = 24;
@@ -73,7 +73,7 @@ const COPIES = 3;
 const LIGHT_BYTES = 1024 * 1024;
 /** Values of all columns of a batch. */
 const MAX_VALUES = 1 << 22;
-/** Fields of different names that the rows of a file may have. */
+/** Most distinct fields in the rows of a file. */
 const MAX_FIELDS = 65_536;
 
 /** Kinds of values that a field has had, one bit each. */
@@ -99,7 +99,7 @@ export const MET_IN = {
 } as const;
 
 const MAX_DIGITS = 10n ** 38n;
-/** JSON with a number that is an integer by its value but not as it is written, such as 2.0 and 1e3. */
+/** JSON with an integer that is not written as one, such as 2.0 and 1e3. */
 const WHOLE_FRACTION = /\d\.0*[\s,}\]]|\d[eE]/;
 
 function metIn(value: unknown): number {
@@ -172,7 +172,7 @@ export class FieldInference {
   }
 }
 
-/** The value of a row for inference: numbers that are written with a point or an exponent are not integers. */
+/** The value of a row for inference: numbers written with a point or an exponent are not integers. */
 export function inferredValue({ text, value }: JsonDocument): Record<string, unknown> {
   if (!WHOLE_FRACTION.test(text)) return value;
   const asWritten = parseNumbersBy(text, (digits) =>
@@ -236,14 +236,14 @@ function refuseOtherFields(
   });
 }
 
-/** A value as its column has it; undefined if it does not fit. */
+/** A value in the form of its column; undefined if it does not fit. */
 export function valueIn({ kind }: TableColumn, value: unknown, fit: RowFit): unknown {
   if (value === null) return null;
   if (kind === 'json') return jsonText(value);
   return fit === 'any' ? value : fittedTo(kind, value, fit);
 }
 
-/** The value in the form that the kind has; undefined if it does not fit. */
+/** The value in the form of the kind; undefined if it does not fit. */
 function fittedTo(kind: ColumnKind, value: unknown, fit: RowFit): unknown {
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
   switch (kind) {
@@ -294,7 +294,7 @@ export function parseObject(text: string, file: string, row: number): JsonDocume
   return { text, value: value as Record<string, unknown>, hasBigints, weight };
 }
 
-/** Collects documents to batches that are bounded in rows and bytes. */
+/** Collects documents into batches that are bounded in rows and bytes. */
 export class DocumentBatch {
   #documents: JsonDocument[] = [];
   #bytes = 0;
@@ -314,7 +314,10 @@ export class DocumentBatch {
     return this.#documents.length >= BATCH_ROWS || this.#bytes >= BATCH_BYTES;
   }
 
-  /** Adds documents from one of them to before another until it is full. @returns after the last one that was added */
+  /**
+   * Adds documents between two indexes until it is full.
+   * @returns the index after the last one added
+   */
   addFrom(documents: readonly JsonDocument[], from: number, to: number): number {
     let at = from;
     while (at < to) if (this.add(documents[at++]!)) break;

@@ -5,13 +5,13 @@ import * as zlib from 'node:zlib';
 import { decompressZstd } from 'hyparquet-compressors';
 
 type Native = (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array;
-/** Node 20 has no Zstandard, and its types know none. */
+/** Node 20 has no Zstandard, and its types do not declare it. */
 const native = (zlib as unknown as { zstdDecompressSync?: Native }).zstdDecompressSync;
 
 const FRAME = 0xfd2fb528;
 const SKIPPED_FRAME = 0x184d2a50;
 const BLOCK_BYTES = 128 * 1024;
-/** The largest window that Zstandard's own command accepts without being asked. */
+/** The largest window that Zstandard's own command accepts by default. */
 const MAX_WINDOW_BYTES = 1 << 27;
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4];
 /** Kinds of blocks: one byte that is repeated, and one that is packed. */
@@ -23,9 +23,9 @@ const CHECKSUM = 4;
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
- * @param sizeBytes that the content should have
- * @param maxBytes that it may have
- * @throws Error for broken data, and for data that claims more
+ * @param sizeBytes expected size of the content
+ * @param maxBytes allowed size
+ * @throws Error for broken data, and for data that declares more
  */
 export function unpackZstd(bytes: Uint8Array, sizeBytes: number, maxBytes = sizeBytes): Uint8Array {
   if (native !== undefined) return native(bytes, { maxOutputLength: Math.max(1, sizeBytes) });
@@ -33,7 +33,10 @@ export function unpackZstd(bytes: Uint8Array, sizeBytes: number, maxBytes = size
   return decompressZstd(bytes);
 }
 
-/** Walks frames and blocks without unpacking them. @throws Error for data that may unpack to more */
+/**
+ * Reads frames and blocks without unpacking them.
+ * @throws Error for data that may unpack to more
+ */
 export function requireZstdBelow(bytes: Uint8Array, maxBytes: number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let total = 0;
@@ -64,8 +67,8 @@ export function requireZstdBelow(bytes: Uint8Array, maxBytes: number): void {
 }
 
 /**
- * The frames of a stream of bytes, one after the other: Node 22 unpacks no further than the first one, and no Node says
- * what stands behind the last. Frames that are to be skipped are left out.
+ * The frames of a stream of bytes: Node 22 unpacks only the first frame, and no version of Node reports bytes after
+ * the last. Skippable frames are omitted.
  */
 export class ZstdFrames {
   readonly #chunks: AsyncIterator<Uint8Array>;
@@ -76,12 +79,16 @@ export class ZstdFrames {
     this.#chunks = source[Symbol.asyncIterator]();
   }
 
-  /** Whether the stream has ended within a frame, which Node 22 does not notice. */
+  /** Whether the stream has ended within a frame, which Node 22 does not report. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** Goes to the next frame. @returns false at the end of the stream @throws Error where another thing begins */
+  /**
+   * Advances to the next frame.
+   * @returns false at the end of the stream
+   * @throws Error for anything but a frame
+   */
   async next(): Promise<boolean> {
     while (!this.#isCut) {
       const start = await this.#taken(4, 0);
@@ -95,7 +102,7 @@ export class ZstdFrames {
     return false;
   }
 
-  /** The bytes of the frame to which `next` went, up to its end. */
+  /** The bytes of the current frame, to its end. */
   async *bytes(): AsyncGenerator<Uint8Array> {
     const flags = (await this.#taken(1))[0];
     if (flags === undefined) return;
@@ -112,7 +119,7 @@ export class ZstdFrames {
     if ((flags & CHECKSUM) !== 0) yield* this.#passed(4);
   }
 
-  /** @param least bytes that there must be */
+  /** @param least number of bytes that are required */
   async #taken(size: number, least = size): Promise<Uint8Array> {
     const pieces: Uint8Array[] = [];
     for await (const piece of this.#passed(size)) pieces.push(piece);
@@ -141,7 +148,7 @@ export class ZstdFrames {
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Bytes of the head of a frame behind its first four. */
+/** Bytes of the head of a frame after its first four. */
 function headBytes(flags: number): number {
   const isSingle = (flags & SINGLE) !== 0;
   return 1 + (isSingle ? 0 : 1) + DICTIONARY_ID_BYTES[flags & 3]! + sizeBytesOf(flags);
@@ -158,7 +165,7 @@ function blockAt(view: DataView, at: number) {
 }
 
 interface Frame {
-  /** null where the frame does not say it. */
+  /** null where the frame does not give it. */
   readonly contentBytes: number | null;
   readonly windowBytes: number;
   readonly hasChecksum: boolean;
