@@ -1,6 +1,5 @@
 // The console, the page at `/`: a box for codes that answers before the map is there, panels, and the map.
 
-import { Kernel } from '../hexcodes/kernel/kernel.js';
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Counts, Desk, Layers, MapView } from './desk.js';
 import { openMap, prepareMap } from './map/open-map.js';
@@ -24,7 +23,8 @@ import type { DescribedPoints } from './points/drawn-points.js';
 import { byId, element } from './shell/elements.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
-import { bytesOf, shipped } from './shipped.js';
+import { kernelFiles } from './shell/worker-kernel.js';
+import { shipped } from './shipped.js';
 import { openLanguage } from './words/language.js';
 
 /**
@@ -61,12 +61,6 @@ function offerReload(words: 'newVersion' | 'failed', key: 'reload' | 'retry', ki
   );
 }
 
-/** The library, and the boundaries that the map is drawn of, too. */
-async function loadLibrary(): Promise<{ library: Hexcodes; index: Uint8Array }> {
-  const [kernel, index, reach] = await Promise.all([bytesOf('kernel'), bytesOf('index'), bytesOf('reach')]);
-  return { library: await Hexcodes.from({ kernel: await Kernel.compile(kernel), index, reach }), index };
-}
-
 /** The panels, in the order of their tabs. */
 const PANELS = [PLACE_PANEL, FILE_PANEL, ZONE_PANEL, TAKE_AWAY_PANEL, FLEET_PANEL];
 
@@ -77,7 +71,8 @@ openLanguage();
 const mapParts = prepareMap();
 
 try {
-  const { library, index } = await loadLibrary();
+  const files = await kernelFiles(shipped.files);
+  const library = await Hexcodes.from(files);
   const desk: Desk = {
     library,
     place: new Value<Place | undefined>(undefined),
@@ -104,7 +99,7 @@ try {
   openShareLinks(desk, box.look);
   // After it: a title is that of the last entry of the history.
   openTitle(desk);
-  await openMap(desk, index, mapParts);
+  await openMap(desk, files.index, mapParts);
   openKeptZones(desk);
   openOffline();
 } catch (error) {

@@ -53,22 +53,3 @@ export const shipped: Shipped = {
     Object.entries(given.files).map(([part, path]) => [part, new URL(path, document.baseURI).href]),
   ) as Shipped['files'],
 };
-
-/** Between attempts at a file, where a network fails for a moment. */
-const PAUSES_MS = [500, 2000];
-
-/** The bytes of a file. @throws TypeError where the service cannot be reached */
-export async function bytesOf(part: keyof Shipped['files']): Promise<Uint8Array<ArrayBuffer>> {
-  const path = shipped.files[part];
-  for (const waitMs of [...PAUSES_MS, undefined]) {
-    try {
-      const answer = await fetch(path);
-      if (!answer.ok) throw new TypeError(`${path}: ${answer.status}`);
-      return new Uint8Array(await answer.arrayBuffer());
-    } catch (error) {
-      if (waitMs === undefined) throw error;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
-    }
-  }
-  throw new TypeError(path);
-}

@@ -9,7 +9,7 @@ import type { DescribedPoints } from '../points/drawn-points.js';
 import { element, fold, scrollTo } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { fileTexts } from '../words/file-texts.js';
-import { number, say } from '../words/language.js';
+import { number, say, tell } from '../words/language.js';
 import { addTexts, type TextKey } from '../words/texts.js';
 import { zoneSettings, zones, zonesToCover } from '../zones/kept-zones.js';
 import { zoneColors } from '../zones/zone.js';
@@ -35,7 +35,7 @@ function columnChooser(
   const guess = columns ?? { kind: 'positions', lat: 0, lng: Math.min(1, names.length - 1) };
   const kind = select(
     'columnsKind',
-    Object.entries(KINDS).map(([value, key]) => [value, say(key)]),
+    Object.entries(KINDS).map(([value, key]) => [value, () => say(key)]),
     guess.kind,
   );
   const column = (label: TextKey, at: number): Labelled =>
@@ -98,11 +98,15 @@ interface Labelled {
   readonly field: HTMLSelectElement;
 }
 
-function select(key: TextKey, options: readonly (readonly string[])[], value: string): Labelled {
+function select(
+  key: TextKey,
+  options: readonly (readonly [value: string, text: string | (() => string)])[],
+  value: string,
+): Labelled {
   const field = element(
     'select',
     {},
-    ...options.map(([each = '', text = '']) => element('option', { text, attributes: { value: each } })),
+    ...options.map(([each, text]) => element('option', { text, attributes: { value: each } })),
   );
   field.value = value;
   return { field, label: element('label', {}, element('span', { key }), field) };
@@ -291,10 +295,9 @@ export class FileDesk {
     const { file, format, isGzip, title, columns, sheet, replaces } = waiting;
     const { status, bar, stop, result, resolution } = this.#parts;
     const isOne = this.#waiting.length === 0 && result.childElementCount === (replaces === undefined ? 0 : 1);
-    const report = (words: string): void => {
-      status.textContent = isOne || title === '' ? words : `${title}: ${words}`;
-    };
-    report(say('reading'));
+    const report = (words: () => string): void =>
+      tell(status, () => (isOne || title === '' ? words() : `${title}: ${words()}`));
+    report(() => say('reading'));
     bar.hidden = false;
     stop.hidden = false;
     // The size of what is packed is not known.
@@ -305,7 +308,7 @@ export class FileDesk {
     let table: FoundTable | undefined;
     const isByZone = this.#parts.byZone.checked && zones.now.length > 0;
     const drawnZones = zones.now;
-    const section: HTMLElement = element('section', { class: 'file-answer' });
+    const section: HTMLElement = element('section', { class: 'file-answer', attributes: { tabindex: '-1' } });
     const again = (next: Pick<Waiting, 'columns' | 'sheet'>): void => {
       const { columns: _, sheet: __, ...same } = waiting;
       this.#take([{ ...same, ...next, replaces: section }]);
@@ -317,7 +320,7 @@ export class FileDesk {
       const exchanged = { ...used, lat: used.lng, lng: used.lat };
       return () => again({ columns: exchanged, ...(sheets.length > 0 ? { sheet: read } : {}) });
     };
-    const end = (words: string, parts: readonly HTMLElement[], isRefused: boolean): void => {
+    const end = (words: () => string, parts: readonly HTMLElement[], isRefused: boolean): void => {
       this.#rest();
       report(words);
       const heading = title === '' ? [] : [element('h2', { class: 'file-name', text: title })];
@@ -333,32 +336,36 @@ export class FileDesk {
       const isFirst = result.childElementCount === (replaces === undefined ? 0 : 1);
       if (replaces === undefined) result.append(section);
       else {
+        // The button that was pressed goes with it.
+        const isFocused = replaces.contains(document.activeElement);
         replaces.replaceWith(section);
+        if (isFocused) section.focus({ preventScroll: true });
         this.#points.delete(replaces);
       }
       if (isFirst) scrollTo(status);
       this.#next();
     };
-    const refuse = (words: string, more: readonly HTMLElement[] = []): void => {
+    const refuse = (words: () => string, more: readonly HTMLElement[] = []): void => {
       end(words, [element('p', { class: 'note', text: words }), ...more], true);
     };
-    worker.addEventListener('error', () => refuse(say('failed')));
+    worker.addEventListener('error', () => refuse(() => say('failed')));
     worker.addEventListener('message', ({ data }: MessageEvent<FileNews>) => {
       if (data.kind === 'table') table = data.table;
       else if (data.kind === 'progress') {
         if (!isGzip) bar.value = data.readBytes / file.size;
-        report(say('rowsSoFar', { rows: number(data.rows) }));
+        report(() => say('rowsSoFar', { rows: number(data.rows) }));
       } else if (data.kind === 'refused') {
-        refuse(say('fileRefused', { reason: reasonWords(data.reason) }));
+        refuse(() => say('fileRefused', { reason: reasonWords(data.reason) }));
       } else if (data.kind === 'zoneTooLarge') {
-        refuse(say('fileZoneTooLarge', { zone: data.zone + 1 }));
+        refuse(() => say('fileZoneTooLarge', { zone: data.zone + 1 }));
       } else if (data.kind === 'commandOnly') {
-        const line = `hexcodes encode ${shellWord(title)} -o ${shellWord(`${waiting.name}.csv`)}`;
-        refuse(say('fileForCommand', { title: data.title }), [
-          element('pre', {}, element('code', { text: line })),
-        ]);
+        const line = `hexcodes encode ${title === '' ? 'FILE' : shellWord(title)} -o ${shellWord(`${waiting.name}.csv`)}`;
+        refuse(
+          () => say('fileForCommand', { title: data.title }),
+          [element('pre', {}, element('code', { text: line }))],
+        );
       } else if (data.kind === 'done') {
-        const words = say('rowsDone', { rows: number(data.tally.rows) });
+        const words = (): string => say('rowsDone', { rows: number(data.tally.rows) });
         const extension =
           data.format === 'ndjson' && !/json/i.test(waiting.extension) ? '.ndjson' : waiting.extension;
         const delimiter = table?.plan.delimiter ?? ',';
@@ -406,7 +413,7 @@ export class FileDesk {
   #stop(): void {
     this.#waiting = [];
     this.#rest();
-    this.#parts.status.textContent = '';
+    tell(this.#parts.status, () => '');
   }
 
   #rest(): void {

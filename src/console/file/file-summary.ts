@@ -44,7 +44,7 @@ export function summary(done: Done, answer: Answer, exchange: (() => void) | und
   const isSwapped = tally.examples.length > 0 && tally.examples.every((example) => example.isSwapped);
   const parts: HTMLElement[] = [
     element('h2', {
-      text: say(isDecode ? 'fileDecoded' : 'fileEncoded', { rows: number(tally.byStatus[0]!) }),
+      text: () => say(isDecode ? 'fileDecoded' : 'fileEncoded', { rows: number(tally.byStatus[0]!) }),
     }),
     ...(isSwapped ? swapped(exchange) : []),
     ...downloads(done, answer),
@@ -55,11 +55,15 @@ export function summary(done: Done, answer: Answer, exchange: (() => void) | und
     parts.push(element('button', { key: 'downloadFailed', class: 'failed-download', click: save }));
   }
   if (answer.titleRows > 0)
-    parts.push(element('p', { class: 'soft', text: say('titlesLeft', { rows: number(answer.titleRows) }) }));
+    parts.push(
+      element('p', { class: 'soft', text: () => say('titlesLeft', { rows: number(answer.titleRows) }) }),
+    );
   if (tally.prefix !== '')
-    parts.push(element('p', { class: 'soft', text: say('prefixed', { prefix: tally.prefix }) }));
+    parts.push(element('p', { class: 'soft', text: () => say('prefixed', { prefix: tally.prefix }) }));
   if (points.left > 0)
-    parts.push(element('p', { class: 'soft', text: say('pointsLeft', { points: number(points.left) }) }));
+    parts.push(
+      element('p', { class: 'soft', text: () => say('pointsLeft', { points: number(points.left) }) }),
+    );
   if (answer.zoneNames.length > 0) parts.push(zoneTable(tally, answer.zoneNames));
   // Swatches have the colours of the map.
   parts.push(...provinces(tally.byAdmin, answer.zoneNames.length === 0));
@@ -125,7 +129,7 @@ function failures({ byStatus, examples }: FileTally): HTMLElement[] {
     if (key === undefined || byStatus[place] === 0) return [];
     const rows = examples.filter((each) => each.status === status).map(exampleItem);
     return [
-      element('h3', { class: 'note', text: say(key, { rows: number(byStatus[place]!) }) }),
+      element('h3', { class: 'note', text: () => say(key, { rows: number(byStatus[place]!) }) }),
       ...(rows.length > 0 ? [element('ul', { class: 'failed-rows' }, ...rows)] : []),
     ];
   });
@@ -135,22 +139,22 @@ function exampleItem({ row, text, reasons }: FailedExample): HTMLElement {
   return element(
     'li',
     {},
-    element('span', { class: 'soft', text: say('rowNumber', { row: number(row) }) }),
+    element('span', { class: 'soft', text: () => say('rowNumber', { row: number(row) }) }),
     element('code', { text }),
     ...(reasons.length === 0
       ? []
-      : [element('span', { class: 'soft', text: reasons.map(reasonWords).join('; ') })]),
+      : [element('span', { class: 'soft', text: () => reasons.map(reasonWords).join('; ') })]),
   );
 }
 
 /** How many rows each zone has, with its number and colour on the map. */
 function zoneTable({ byZone, byStatus, zoneColumn }: FileTally, names: readonly string[]): HTMLElement {
-  const row = (sign: HTMLElement, name: string, rows: number): HTMLElement =>
+  const row = (sign: HTMLElement, name: string | HTMLElement, rows: number): HTMLElement =>
     element(
       'tr',
       {},
       element('th', { attributes: { scope: 'row' } }, sign, name),
-      element('td', { class: 'count', text: number(rows) }),
+      element('td', { class: 'count', text: () => number(rows) }),
     );
   const rows = names.map((name, zone) => {
     const sign = element('span', { class: 'zone-sign', text: String(zone + 1) });
@@ -160,8 +164,8 @@ function zoneTable({ byZone, byStatus, zoneColumn }: FileTally, names: readonly 
   const none = element('span', { class: 'swatch', attributes: { 'aria-hidden': 'true' } });
   none.style.backgroundColor = `rgb(${provinceColor(34).join(' ')})`;
   const outside = byZone.reduce((left, each) => left - each, byStatus[0]!);
-  rows.push(row(none, say('noZone'), outside));
-  const caption = element('caption', { text: say('byZone', { column: zoneColumn }) });
+  rows.push(row(none, element('span', { key: 'noZone' }), outside));
+  const caption = element('caption', { text: () => say('byZone', { column: zoneColumn }) });
   return element('table', { class: 'by-province by-zone' }, caption, element('tbody', {}, ...rows));
 }
 
@@ -180,9 +184,9 @@ function provinces(byAdmin: readonly number[], hasColors: boolean): HTMLElement[
       {},
       element('th', { attributes: { scope: 'row' } }, ...(hasColors ? [swatch] : []), name),
       element('td', { class: 'code', text: code }),
-      element('td', { class: 'count', text: number(rows) }),
+      element('td', { class: 'count', text: () => number(rows) }),
     );
   });
-  const caption = element('caption', { text: say('byProvince', { provinces: number(found.length) }) });
+  const caption = element('caption', { text: () => say('byProvince', { provinces: number(found.length) }) });
   return [element('table', { class: 'by-province' }, caption, element('tbody', {}, ...rows))];
 }

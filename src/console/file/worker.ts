@@ -14,6 +14,7 @@ import type { ZonesOfRows } from './zone-column.js';
  * heap.
  */
 const PART_BYTES = 8 * 2 ** 20;
+const NOT_THERE = 'It is a folder, or it has been changed or moved: choose it again';
 /** Interval of progress messages. */
 const NEWS_MS = 100;
 
@@ -32,8 +33,12 @@ addEventListener('message', ({ data }: MessageEvent<FileTask | WorkbookTask>) =>
       tell({ kind: 'zoneTooLarge', zone: tooLarge });
       return;
     }
-    tell({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
-    if (!(error instanceof BulkInputError || error instanceof TableError)) throw error;
+    // Browsers say so of a folder, and of a file that has changed since it was chosen.
+    const reason =
+      error instanceof DOMException ? NOT_THERE : String((error as Partial<Error>).message ?? error);
+    tell({ kind: 'refused', reason });
+    if (!(error instanceof BulkInputError || error instanceof TableError || error instanceof DOMException))
+      throw error;
   });
 });
 

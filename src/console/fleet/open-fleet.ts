@@ -3,7 +3,7 @@ import type { Desk } from '../desk.js';
 import { element, svg } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { fleetTexts } from '../words/fleet-texts.js';
-import { language, number, say } from '../words/language.js';
+import { number, say, tell } from '../words/language.js';
 import { addTexts, type TextKey } from '../words/texts.js';
 import type { FleetFigures, FleetNews, FleetRefusal, FleetTask } from './fleet-stream.js';
 
@@ -27,13 +27,6 @@ const REACH_DEG = 0.1;
 /** Figures that a line shows: those of the longest run, four a second. */
 const MAX_SHOWN = 240;
 
-interface Choice {
-  readonly field: HTMLElement;
-  value(): number;
-  /** Writes its numbers in the current language. */
-  translate(): void;
-}
-
 /** @param text what an option says of its number */
 function choice(
   id: string,
@@ -41,18 +34,14 @@ function choice(
   values: readonly number[],
   usual: number,
   text: (value: number) => string = number,
-): Choice {
-  const select = element('select', { id });
-  for (const [place, value] of values.entries())
-    select.append(new Option('', String(value), place === usual, place === usual));
+): { readonly field: HTMLElement; value(): number } {
+  const options = values.map((value) =>
+    element('option', { text: () => text(value), attributes: { value: String(value) } }),
+  );
+  const select = element('select', { id }, ...options);
+  select.selectedIndex = usual;
   const label = element('label', { key, attributes: { for: id } });
-  return {
-    field: element('div', { class: 'field' }, label, select),
-    value: () => Number(select.value),
-    translate: () => {
-      for (const option of select.options) option.text = text(Number(option.value));
-    },
-  };
+  return { field: element('div', { class: 'field' }, label, select), value: () => Number(select.value) };
 }
 
 /** A figure with the line of its past. */
@@ -61,34 +50,28 @@ class Meter {
   readonly #value: HTMLElement;
   readonly #line = svg('polyline');
   readonly #label = element('span', { class: 'soft' });
-  #names: Readonly<Record<string, string>> = {};
+  readonly #words: () => string;
+  #window = 0;
   #past: number[] = [];
 
-  constructor(
-    id: string,
-    private readonly key: TextKey,
-  ) {
+  constructor(id: string, key: TextKey) {
+    this.#words = () => say(key, { window: number(this.#window) });
+    tell(this.#label, this.#words);
     this.#value = element('output', { text: '0', id: `fleet-${id}`, attributes: { 'aria-live': 'off' } });
     const box = { viewBox: `0 0 ${MAX_SHOWN} 30`, preserveAspectRatio: 'none', 'aria-hidden': 'true' };
     this.row = element('div', { class: 'meter' }, this.#label, this.#value, svg('svg', box, this.#line));
-    this.show(undefined, '0');
-  }
-
-  /** Its words in the current language. */
-  translate(): void {
-    this.#label.textContent = say(this.key, this.#names);
   }
 
   clear(): void {
     this.#past = [];
   }
 
-  /** @param value undefined: it does not belong to the line */
-  show(value: number | undefined, text: string, names: Readonly<Record<string, string>> = {}): void {
-    this.#names = names;
-    this.translate();
-    this.#value.textContent = text;
-    if (value !== undefined) this.#past.push(value);
+  /** @param window frames that may be unanswered, which one of the labels says */
+  show(value: number, text = (): string => number(value), window = 0): void {
+    this.#window = window;
+    tell(this.#label, this.#words);
+    tell(this.#value, text);
+    this.#past.push(value);
     if (this.#past.length > MAX_SHOWN) this.#past.shift();
     const most = Math.max(1, ...this.#past);
     const points = this.#past.map((each, x) => `${x},${(29 - (28 * each) / most).toFixed(1)}`);
@@ -141,30 +124,31 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   );
 
   let worker: Worker | undefined;
-  /** The last sentence, of which no running figure is a part: screen readers say it once. */
-  let said = '';
-  const report = (words: string, isQuiet = false): void => {
-    if (words !== said) status.setAttribute('aria-live', isQuiet ? 'off' : 'polite');
-    if (words !== said) status.textContent = words;
-    said = words;
+  const report = (words: () => string, isQuiet = false): void => {
+    if (words() !== status.textContent) status.setAttribute('aria-live', isQuiet ? 'off' : 'polite');
+    tell(status, words);
   };
   const showCost = (): void => {
     const points = vehicles.value() * reports.value() * seconds.value();
-    cost.textContent = say('fleetCost', { points: number(points) });
+    tell(cost, () => say('fleetCost', { points: number(points) }));
   };
   const showFigures = (figures: FleetFigures): void => {
     const { pointsPerSecond, changesPerSecond, unanswered, window, medianMs, longestMs } = figures;
-    meters.rate.show(pointsPerSecond, number(pointsPerSecond));
-    meters.changes.show(changesPerSecond, number(changesPerSecond));
-    meters.window.show(unanswered, number(unanswered), { window: number(window) });
-    const times = [medianMs, longestMs].map((ms) => (ms === undefined ? '–' : number(ms, 1)));
-    meters.latency.show(medianMs ?? 0, times.join(' · '));
-    const sentences = [
-      ...(figures.failed > 0 ? [say('fleetFailed', { points: number(figures.failed) })] : []),
-      ...(figures.refused > 0 ? [say('fleetOverLimit', { points: number(figures.refused) })] : []),
-    ];
-    faults.hidden = sentences.length === 0;
-    faults.textContent = sentences.join(' ');
+    meters.rate.show(pointsPerSecond);
+    meters.changes.show(changesPerSecond);
+    meters.window.show(unanswered, undefined, window);
+    const times = [medianMs, longestMs];
+    meters.latency.show(medianMs ?? 0, () =>
+      times.map((ms) => (ms === undefined ? '–' : number(ms, 1))).join(' · '),
+    );
+    const { failed, refused } = figures;
+    faults.hidden = failed + refused === 0;
+    tell(faults, () =>
+      [
+        ...(failed > 0 ? [say('fleetFailed', { points: number(failed) })] : []),
+        ...(refused > 0 ? [say('fleetOverLimit', { points: number(refused) })] : []),
+      ].join(' '),
+    );
   };
   const rest = (): void => {
     worker?.terminate();
@@ -181,11 +165,11 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     });
     codes.replaceChildren(...latest.map((code) => element('li', {}, element('code', { text: code || '…' }))));
     const left = { seconds: Math.ceil(secondsLeft) };
-    if (state === 'opening') report(say('fleetOpening'));
-    if (state === 'running') report(say('fleetRunning', left), true);
-    if (state === 'lost') report(say('fleetLost', left), true);
-    if (state === 'ended') report(say('fleetEnded', { points: number(figures.points) }));
-    if (state === 'refused') report(say(REFUSALS[reason]));
+    if (state === 'opening') report(() => say('fleetOpening'));
+    if (state === 'running') report(() => say('fleetRunning', left), true);
+    if (state === 'lost') report(() => say('fleetLost', left), true);
+    if (state === 'ended') report(() => say('fleetEnded', { points: number(figures.points) }));
+    if (state === 'refused') report(() => say(REFUSALS[reason]));
     if (state === 'ended' || state === 'refused') rest();
   };
   const begin = (): void => {
@@ -195,7 +179,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     settings.hidden = true;
     stop.hidden = false;
     stop.focus();
-    report(say('fleetOpening'));
+    report(() => say('fleetOpening'));
     const east = REACH_DEG / Math.cos((lat * Math.PI) / 180);
     desk.map.now?.showBox({
       south: lat - REACH_DEG,
@@ -219,7 +203,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     worker = new Worker(shipped.files.fleetWorker, { type: 'module' });
     worker.addEventListener('message', ({ data }: MessageEvent<FleetNews>) => take(data));
     worker.addEventListener('error', () => {
-      report(say('failed'));
+      report(() => say('failed'));
       rest();
     });
     worker.postMessage(task);
@@ -247,11 +231,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     event.preventDefault();
     if (worker === undefined) begin();
   });
-  language.each(() => {
-    showCost();
-    for (const meter of Object.values(meters)) meter.translate();
-    for (const each of [vehicles, reports, seconds]) each.translate();
-  });
+  showCost();
   host.append(
     element('h2', { key: 'fleetTitle' }),
     settings,

@@ -11,6 +11,7 @@ import { answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS, RECORD_BYTES } from '../../hexcodes/wire/limits.js';
 import { readLand } from '../map/shapes.js';
 import { NOWHERE, PointList, type PointsToDraw } from '../points/drawn-points.js';
+import { bytesOf } from '../shell/bytes.js';
 import { type KernelPaths, kernelOf } from '../shell/worker-kernel.js';
 import {
   type FleetNews,
@@ -47,13 +48,13 @@ const REASONS = new Map<string, FleetRefusal>([
 
 addEventListener('message', ({ data }: MessageEvent<FleetTask | 'stop'>) => {
   if (data === 'stop') fleet?.end();
-  else void start(data);
+  else start(data).catch(reportError);
 });
 
 let fleet: Fleet | undefined;
 
 async function start(task: FleetTask): Promise<void> {
-  const land = readLand(new Uint8Array(await (await fetch(task.land)).arrayBuffer()));
+  const land = readLand(await bytesOf(task.land));
   fleet = new Fleet(task, new Vehicles(task.vehicles, latticeAround(task.lat, task.lng, land)));
 }
 

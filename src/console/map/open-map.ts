@@ -1,9 +1,10 @@
 // Opens the map after the rest of the page: drawn on a canvas at first, then by WebGL where the browser has it.
 import { COUNTRY, type Desk, type MapView } from '../desk.js';
+import { bytesOf } from '../shell/bytes.js';
 import { byId, element, loadStyle, toast, withStyle } from '../shell/elements.js';
 import { loadH3 } from '../shell/h3.js';
 import { once } from '../shell/value.js';
-import { bytesOf, shipped } from '../shipped.js';
+import { shipped } from '../shipped.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import type { Inset } from './inset.js';
@@ -24,7 +25,11 @@ export interface MapParts {
 /** Begins to load it: over a slow network each request after another takes half a second. */
 export function prepareMap(): MapParts {
   const worker = new Worker(shipped.files.mapWorker, { type: 'module' });
-  const [land, rivers, flat] = [bytesOf('land'), bytesOf('rivers'), import('./flat-map.js')];
+  const [land, rivers, flat] = [
+    bytesOf(shipped.files.land),
+    bytesOf(shipped.files.rivers),
+    import('./flat-map.js'),
+  ];
   // Their failures are handled where they are awaited.
   for (const each of [land, rivers, flat]) each.catch(() => undefined);
   return { worker, land, rivers, flat };

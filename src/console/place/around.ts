@@ -4,7 +4,7 @@ import { edge, gridDisk, neighbors } from '../../hexcodes/geometry/cells.js';
 import { placeNear } from '../../hexcodes/library/places.js';
 import type { Desk } from '../desk.js';
 import { element, fold, toast } from '../shell/elements.js';
-import { language, number, say } from '../words/language.js';
+import { number, say } from '../words/language.js';
 import { copy } from './copy.js';
 import {
   atResolution,
@@ -44,13 +44,13 @@ export function goTo({ place, map }: Pick<Desk, 'place' | 'map'>, next: Place | 
 
 /** A choice of the 16 resolutions, each with the edge of its hexagons. */
 export function sizeChoice(id: string, change: () => void = () => {}): HTMLSelectElement {
-  const options = Array.from({ length: 16 }, (_, each) => new Option('', String(each)));
-  const select = element('select', { id, on: { change } }, ...options);
-  language.each(() => {
-    for (const [resolution, option] of options.entries())
-      option.text = say('sizeOf', { resolution, edge: length(edgeM(resolution)) });
-  });
-  return select;
+  const options = Array.from({ length: 16 }, (_, resolution) =>
+    element('option', {
+      text: () => say('sizeOf', { resolution, edge: length(edgeM(resolution)) }),
+      attributes: { value: String(resolution) },
+    }),
+  );
+  return element('select', { id, on: { change } }, ...options);
 }
 
 /** A slider for the resolution of the place. */

@@ -13,7 +13,7 @@ import { findPlaces, isCountry, type NamedPlace } from '../../hexcodes/library/p
 import { COUNTRY, type Desk } from '../desk.js';
 import { byId, element, toast } from '../shell/elements.js';
 import { h3, loadH3 } from '../shell/h3.js';
-import { language, say } from '../words/language.js';
+import { say, tell } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { length, nearWords } from './around.js';
 import { cellErrorM, typedErrorM } from './code-parts.js';
@@ -25,7 +25,7 @@ import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from '.
 export interface Suggestion {
   readonly title: string;
   /** Its kind or the nearest town, and how far it is; '' is left out. */
-  readonly words: readonly string[];
+  readonly words: readonly (() => string)[];
   choose(): void;
 }
 
@@ -64,7 +64,7 @@ export class Suggestions {
         },
         element('span', { class: 'code', text: title }),
         ...words
-          .filter((each) => each !== '')
+          .filter((each) => each() !== '')
           .map((text, at) => element('span', { class: at === 0 ? 'soft' : 'soft away', text })),
       ),
     );
@@ -148,7 +148,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     const found = findCode(desk.library, text);
     if (found?.kind === 'several') {
       desk.place.set(undefined);
-      note(say('several'));
+      note('several');
       listFound(found.found);
       return;
     }
@@ -159,7 +159,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     // The place before must not be copied for this text.
     if (desk.place.now !== undefined) desk.place.set(undefined);
     if (isCountry(text)) {
-      note(say('isCountry'));
+      note('isCountry');
       if (isFinal) desk.map.now?.showBox(COUNTRY);
       return;
     }
@@ -192,8 +192,8 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     const place = placeAt(desk.library, found.lat, found.lng, chosenResolution.now, known);
     if (place === undefined) fail('outside');
     else choose({ ...place, ...typed });
-    if (place !== undefined && found.isSwapped) note(say('swapped'));
-    if (place !== undefined && found.middleOf !== undefined) note(say(MIDDLE_WORDS[found.middleOf]));
+    if (place !== undefined && found.isSwapped) note('swapped');
+    if (place !== undefined && found.middleOf !== undefined) note(MIDDLE_WORDS[found.middleOf]);
   };
 
   /** The places that a text names, to choose from. */
@@ -201,13 +201,13 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     list.show(
       found.map((each) => {
         const { lat, lng } = each.kind === 'code' ? desk.library.read(each.hexcodes)! : each;
-        return typing(each.kind === 'code' ? each.hexcodes : `${lat}, ${lng}`, [nearWords(lat, lng)]);
+        return typing(each.kind === 'code' ? each.hexcodes : `${lat}, ${lng}`, [() => nearWords(lat, lng)]);
       }),
     );
   };
 
   /** A suggestion that is looked up as if one had typed it. */
-  const typing = (title: string, words: readonly string[]): Suggestion => ({
+  const typing = (title: string, words: Suggestion['words']): Suggestion => ({
     title,
     words,
     choose: () => {
@@ -245,22 +245,25 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
   const listNames = (names: readonly NamedPlace[]): void => {
     const rows = names.map((each) => {
       const province = ADMIN_UNITS.find(({ code }) => code === each.admin_code)?.name ?? '';
-      const kind = say(KIND_WORDS[each.kind]);
+      const words = (): string => {
+        const kind = say(KIND_WORDS[each.kind]);
+        return each.kind === 'province' ? kind : `${kind}, ${province}`;
+      };
       const choose = (): void => {
         goTo(each);
         box.focus();
       };
-      return { title: each.name, words: [each.kind === 'province' ? kind : `${kind}, ${province}`], choose };
+      return { title: each.name, words: [words], choose };
     });
     list.show(rows);
   };
 
-  const note = (text: string): void => answer.append(element('p', { class: 'note', text }));
+  const note = (key: TextKey): void => answer.append(element('p', { class: 'note', key }));
 
   const fail = (words: TextKey): void => {
     box.setAttribute('aria-invalid', 'true');
     desk.place.set(undefined);
-    note(say(words));
+    note(words);
   };
 
   const explain = (text: string): void => {
@@ -285,8 +288,9 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
   };
 
   const meantOne = ({ hexcodes, lat, lng, distance_m }: Meant): Suggestion => {
-    const away = distance_m === undefined ? [] : [say('away', { distance: length(Math.max(1, distance_m)) })];
-    return typing(hexcodes, [nearWords(lat, lng), ...away]);
+    const away = (): string =>
+      distance_m === undefined ? '' : say('away', { distance: length(Math.max(1, distance_m)) });
+    return typing(hexcodes, [() => nearWords(lat, lng), away]);
   };
 
   openFieldButtons(box, () => read(true));
@@ -366,13 +370,13 @@ function myPosition(desk: Desk): HTMLElement {
     attributes: { role: 'status' },
   });
 
-  const stop = (words = ''): void => {
+  const stop = (words?: () => string): void => {
     if (watch !== undefined) navigator.geolocation.clearWatch(watch);
     watch = undefined;
-    tell(words);
+    report(words);
   };
-  const tell = (words: string): void => {
-    if (status.textContent !== words) status.textContent = words;
+  const report = (words = (): string => ''): void => {
+    tell(status, words);
     const key = watch === undefined ? 'myPosition' : 'stopWatching';
     button.dataset.text = key;
     button.textContent = say(key);
@@ -380,7 +384,7 @@ function myPosition(desk: Desk): HTMLElement {
   };
   const start = (): void => {
     if (!('geolocation' in navigator)) {
-      tell(say('positionUnknown'));
+      report(() => say('positionUnknown'));
       return;
     }
     shown = '';
@@ -390,7 +394,7 @@ function myPosition(desk: Desk): HTMLElement {
       timeout: LONGEST_MS,
       maximumAge: 0,
     });
-    tell(say('positionWanted'));
+    report(() => say('positionWanted'));
   };
   const take = ({ coords }: GeolocationPosition): void => {
     if (watch === undefined) return;
@@ -399,10 +403,10 @@ function myPosition(desk: Desk): HTMLElement {
     const wanted = Math.min(finest, chosenResolution.now);
     const place = placeAt(desk.library, latitude, longitude, wanted, { accuracyM, finest });
     if (place === undefined) {
-      stop(say('outside'));
+      stop(() => say('outside'));
       return;
     }
-    tell(say('watching', { distance: length(accuracyM) }));
+    report(() => say('watching', { distance: length(accuracyM) }));
     const isFirst = shown === '';
     shown = place.hexcodes;
     desk.place.set(place);
@@ -413,13 +417,12 @@ function myPosition(desk: Desk): HTMLElement {
   const refuse = ({ code, PERMISSION_DENIED }: GeolocationPositionError): void => {
     // A device that has a fix may lose it for a while.
     if (shown !== '' && code !== PERMISSION_DENIED) return;
-    const words = say(code === PERMISSION_DENIED ? 'positionDenied' : 'positionUnknown');
+    const words = (): string => say(code === PERMISSION_DENIED ? 'positionDenied' : 'positionUnknown');
     stop(words);
-    toast(words);
+    toast(words());
   };
   desk.place.on((place) => {
     if (watch !== undefined && shown !== '' && place?.accuracyM === undefined) stop();
   });
-  language.on(() => tell(''));
   return element('div', { class: 'my-position' }, button, status);
 }

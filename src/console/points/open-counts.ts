@@ -10,7 +10,7 @@ import { element, scrollTo } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { countTexts } from '../words/count-texts.js';
-import { language, number, say } from '../words/language.js';
+import { number, say, tell } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
 import type { CountNews, CountTask } from './counting.js';
 import type { DescribedPoints } from './drawn-points.js';
@@ -73,13 +73,14 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
     const now = points.now;
     legend.hidden = now === undefined || now.groups.length === 0;
     counted.hidden = counts.now === undefined;
-    clear.textContent = say('clearPoints', { points: number(now?.groups.length ?? 0) });
+    tell(clear, () => say('clearPoints', { points: number(now?.groups.length ?? 0) }));
     uncounted.hidden = (last?.uncounted ?? 0) === 0;
-    uncounted.textContent = say('uncounted', { points: number(last?.uncounted ?? 0) });
+    const left = last?.uncounted ?? 0;
+    tell(uncounted, () => say('uncounted', { points: number(left) }));
     const levels = last?.counted.levels ?? [];
     swatches.replaceChildren(
       ...levels.map((least, level) => {
-        const text = `${number(least)}${level === levels.length - 1 ? '+' : ''}`;
+        const text = (): string => `${number(least)}${level === levels.length - 1 ? '+' : ''}`;
         const made = element('li', { text });
         made.style.setProperty('--level', paletteOf(isDark.now).levels[level]!);
         return made;
@@ -133,13 +134,13 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
       label: 'closeRows',
       click: () => closeRows(),
     });
-    const heading = element('h2', { text: say('countOf', { points: number(total), code }) });
+    const heading = element('h2', { text: () => say('countOf', { points: number(total), code }) });
     const more = total - found.length;
     rows.replaceChildren(
       element('div', { class: 'rows-head' }, heading, close),
       element('ol', {}, ...items),
       ...(more > 0
-        ? [element('p', { class: 'soft', text: say('countMore', { points: number(more) }) })]
+        ? [element('p', { class: 'soft', text: () => say('countMore', { points: number(more) }) })]
         : []),
     );
     rows.hidden = false;
@@ -192,7 +193,6 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
     update();
   });
   isDark.on(drawLegend);
-  language.on(drawLegend);
   map.onMove(updateSoon);
 }
 

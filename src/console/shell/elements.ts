@@ -1,7 +1,7 @@
 // Makes elements. Texts that a switch of the language must change are named by key (words/language.ts).
 
 import { shipped } from '../shipped.js';
-import { say } from '../words/language.js';
+import { say, tell } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { once } from './value.js';
 
@@ -22,8 +22,8 @@ export function download(file: Blob, name: string): void {
 interface Parts {
   id?: string | undefined;
   class?: string;
-  /** A text that never changes. */
-  text?: string;
+  /** A text, of one language in a function. */
+  text?: string | (() => string);
   /** A text of the table. */
   key?: TextKey;
   /** The accessible name, of the table. */
@@ -44,7 +44,8 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   if (name === 'button') made.setAttribute('type', 'button');
   if (parts.id !== undefined) made.id = parts.id;
   if (parts.class !== undefined) made.className = parts.class;
-  if (parts.text !== undefined) made.textContent = parts.text;
+  if (typeof parts.text === 'function') tell(made, parts.text);
+  else if (parts.text !== undefined) made.textContent = parts.text;
   if (parts.hidden === true) made.hidden = true;
   if (parts.key !== undefined) {
     made.dataset.text = parts.key;

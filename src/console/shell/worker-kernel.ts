@@ -1,5 +1,6 @@
-// The kernel of a worker, of the files that the page was loaded with.
+// The kernel of the page and of its workers, of the files that the page was loaded with.
 import { Kernel } from '../../hexcodes/kernel/kernel.js';
+import { bytesOf } from './bytes.js';
 
 /** Addresses of the kernel and of the boundaries. */
 export type KernelPaths = Readonly<Record<'kernel' | 'index' | 'reach', string>>;
@@ -9,8 +10,6 @@ export async function kernelFiles(paths: KernelPaths): Promise<{
   readonly index: Uint8Array;
   readonly reach: Uint8Array;
 }> {
-  const bytesOf = async (path: string): Promise<Uint8Array<ArrayBuffer>> =>
-    new Uint8Array(await (await fetch(path)).arrayBuffer());
   const [kernel, index, reach] = await Promise.all([paths.kernel, paths.index, paths.reach].map(bytesOf));
   return { kernel: await Kernel.compile(kernel!), index: index!, reach: reach! };
 }

@@ -9,7 +9,7 @@ import type { Desk } from '../desk.js';
 import { ADDRESS, linkTo } from '../place/copy.js';
 import type { Place } from '../place/place.js';
 import { download, element, svg } from '../shell/elements.js';
-import { language, number, say } from '../words/language.js';
+import { number, say, tell } from '../words/language.js';
 import { takeAwayTexts } from '../words/take-away-texts.js';
 import { addTexts } from '../words/texts.js';
 import { MAX_CELLS, viewGrid } from './view-grid.js';
@@ -223,17 +223,20 @@ addTexts(takeAwayTexts);
 const SHEET_RINGS = 5;
 
 export function openTakeAway(host: HTMLElement, desk: Desk): void {
-  const redraw = (): void => {
-    // The line that the owner has typed outlives a click on the map.
-    const typed = host.querySelector<HTMLInputElement>('#doorplate-line')?.value;
-    host.replaceChildren(...gridPart(desk), ...printPart(desk.place.now));
-    const line = host.querySelector<HTMLInputElement>('#doorplate-line');
-    if (line !== null && typed !== undefined) line.value = typed;
-  };
-  const printPart = (place: Place | undefined): HTMLElement[] =>
-    place === undefined ? [element('p', { class: 'soft', key: 'printNeedsPlace' })] : printParts(desk, place);
-  desk.place.each(redraw);
-  language.on(redraw);
+  // The choices and the line of the visitor outlive a click on the map.
+  const line = element('input', {
+    id: 'doorplate-line',
+    attributes: { type: 'text', maxlength: '60', autocomplete: 'off' },
+  });
+  const print = element('div', { class: 'print-part' });
+  host.append(...gridPart(desk), print);
+  desk.place.each((place) =>
+    print.replaceChildren(
+      ...(place === undefined
+        ? [element('p', { class: 'soft', key: 'printNeedsPlace' })]
+        : printParts(desk, place, line)),
+    ),
+  );
 }
 
 function gridPart(desk: Desk): HTMLElement[] {
@@ -250,24 +253,23 @@ function gridPart(desk: Desk): HTMLElement[] {
     click: async () => {
       const map = desk.map.now;
       if (map === undefined) {
-        status.textContent = say('gridNeedsMap');
+        tell(status, () => say('gridNeedsMap'));
         return;
       }
       button.disabled = true;
       const resolution = choice.value === '' ? map.gridResolution() : Number(choice.value);
       const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
-        status.textContent = say('gridProgress', { percent: Math.floor(part * 100) });
+        tell(status, () => say('gridProgress', { percent: Math.floor(part * 100) }));
       });
       button.disabled = false;
       if (grid.kind === 'file') {
-        status.textContent = say('gridDone', { cells: number(grid.cells), resolution });
+        tell(status, () => say('gridDone', { cells: number(grid.cells), resolution }));
         download(grid.file, `hexcodes-grid-${resolution}.geojson`);
       } else {
-        status.textContent = say('gridTooMany', {
-          most: number(MAX_CELLS),
-          cells: number(grid.estimate),
-          resolution,
-        });
+        const { estimate } = grid;
+        tell(status, () =>
+          say('gridTooMany', { most: number(MAX_CELLS), cells: number(estimate), resolution }),
+        );
       }
     },
   });
@@ -281,12 +283,8 @@ function gridPart(desk: Desk): HTMLElement[] {
   ];
 }
 
-function printParts(desk: Desk, place: Place): HTMLElement[] {
+function printParts(desk: Desk, place: Place, line: HTMLInputElement): HTMLElement[] {
   const link = linkTo(place.hexcodes);
-  const line = element('input', {
-    id: 'doorplate-line',
-    attributes: { type: 'text', maxlength: '60', autocomplete: 'off' },
-  });
   const button = (key: 'sheet' | 'doorplate', make: () => SVGSVGElement): HTMLElement =>
     element('button', {
       key,
@@ -294,9 +292,9 @@ function printParts(desk: Desk, place: Place): HTMLElement[] {
       click: () => preview(make(), `${place.hexcodes}-${key}.svg`),
     });
   return [
-    element('h2', { text: say('printTitle', { code: place.hexcodes }) }),
+    element('h2', { text: () => say('printTitle', { code: place.hexcodes }) }),
     ...(isLocal(location.hostname)
-      ? [element('p', { class: 'note', text: say('qrLocal', { host: location.host }) })]
+      ? [element('p', { class: 'note', text: () => say('qrLocal', { host: location.host }) })]
       : []),
     element('p', { class: 'soft', key: 'sheetHint' }),
     button('sheet', () => gridSheet(desk.library, place, SHEET_RINGS, link)),

@@ -21,10 +21,23 @@ export function number(value: number, maxDigits = 0): string {
   return new Intl.NumberFormat(language.now, { maximumFractionDigits: maxDigits }).format(value);
 }
 
+const texts = new WeakMap<HTMLElement, () => string>();
+
+/** Gives an element a text that is said again at each switch of the language. */
+export function tell(element: HTMLElement, text: () => string): void {
+  texts.set(element, text);
+  element.dataset.said = '';
+  const words = text();
+  // A live region says what is written again.
+  if (element.textContent !== words) element.textContent = words;
+}
+
 /** Fills every element whose text or label is named. */
 function translate(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-text]'))
     element.textContent = say(element.dataset.text as TextKey);
+  for (const element of document.querySelectorAll<HTMLElement>('[data-said]'))
+    tell(element, texts.get(element)!);
   for (const element of document.querySelectorAll<HTMLElement>('[data-label]'))
     element.setAttribute('aria-label', say(element.dataset.label as TextKey));
 }

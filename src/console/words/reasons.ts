@@ -96,6 +96,10 @@ function foreignInVietnamese(sentence: string): string | undefined {
 const VIETNAMESE: readonly (readonly [english: RegExp, vietnamese: string])[] = [
   [/^The file is empty$/, 'tệp không có nội dung'],
   [
+    /^It is a folder, or it has been changed or moved: choose it again$/,
+    'đó là thư mục, hoặc tệp đã bị sửa hay chuyển chỗ: hãy chọn lại',
+  ],
+  [
     /^There is no column lat or latitude; the header row has (.*)$/s,
     'không có cột vĩ độ (lat); hàng tiêu đề gồm $1',
   ],

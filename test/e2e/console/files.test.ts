@@ -1,5 +1,5 @@
 // Files in the console's page: conversions, files of other programs, and the files that the page itself is made of.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { unzipSync, zipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
@@ -263,6 +263,24 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
     });
   });
 
+  test('what only the command reads, pasted; a file that has gone meanwhile', async () => {
+    await withPage(async ({ page }) => {
+      await page.click('#tab-file');
+      await page.fill('#file-text', 'id,wkt\n1,"LINESTRING (105 21, 106 22)"\n');
+      await page.click('#file-convert');
+      await expect
+        .poll(() => page.locator('#file-result').textContent())
+        .toContain('hexcodes encode FILE -o hexcodes.csv');
+      folder.write('gone.csv', 'lat,lng\n21.0288,105.8525\n');
+      await page.setInputFiles('#file-input', `${folder.path}/gone.csv`);
+      await page.locator('#file-download').waitFor();
+      rmSync(`${folder.path}/gone.csv`);
+      await page.click('.file-answer summary');
+      await page.click('.convert-again');
+      await expect.poll(() => statusOf(page)).toMatch(/it has been changed or moved: choose it again$/);
+    });
+  });
+
   test('gzip and NDJSON; a column of the same name; a file that is not text', async () => {
     await withPage(async ({ page }) => {
       const csv = 'lat;lng;status\r\n21,0288;105,8525;new\r\n';
@@ -343,7 +361,19 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
       'tệp không có nội dung',
     ].entries())
       expect(answers[i]).toContain(words);
+    // Answers that stand there speak the language that is chosen later, too.
     await page.click('#language');
+    const later = await page.locator('.file-answer').allTextContents();
+    for (const [i, words] of [
+      /1 positions have codes.*1 rows cannot be read.*lat is required.*positions in one column/,
+      /There is no column lat.*Choose the columns/,
+      /save it as \.xlsx/,
+      /It is a web page/,
+      /This page does not read Parquet/,
+      /The file is empty/,
+    ].entries())
+      expect(later[i]).toMatch(words);
+    expect(await statusOf(page)).toBe('empty.csv: The file cannot be read: The file is empty');
   });
 
   test('columns are chosen, with ten rows to look at, and names of the file stay', async () => {
@@ -352,8 +382,10 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
     expect(await chooser.locator('td').allTextContents()).toEqual(['Đại Nội', '16.4698', '107.5786']);
     await chooser.getByLabel('Column of latitudes').selectOption('bắc');
     await chooser.getByLabel('Column of longitudes').selectOption('đông');
-    await chooser.locator('.convert-again').click();
+    await chooser.locator('.convert-again').press('Enter');
     await page.locator('#file-download').waitFor();
+    // The button is gone, and keys go on from the answer.
+    expect(await page.locator('.file-answer:focus').count()).toBe(1);
     const { name, bytes } = await downloaded(page, '#file-download');
     expect(name).toBe('other names-hexcodes.csv');
     expect(bytes.toString()).toMatch(

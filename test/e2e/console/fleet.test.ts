@@ -99,6 +99,23 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await close();
   });
 
+  test('without the land, on which it would drive, it says so and may be started again', async () => {
+    const server = await ServerProcess.start({ isQuiet: true });
+    try {
+      const { page, close } = await openConsole(browser, server.port);
+      await mapState(page);
+      await page.context().route(/land-/, (route) => route.fulfill({ status: 503, body: '' }));
+      await drive(page, server.key);
+      await expect
+        .poll(() => page.locator('#fleet-status').textContent())
+        .toBe('The data could not be loaded.');
+      expect(await page.locator('#fleet-start').isVisible()).toBe(true);
+      await close();
+    } finally {
+      await server.kill();
+    }
+  });
+
   test('it stops where nobody looks, and speaks the other language after a switch', async () => {
     const server = await ServerProcess.start({ isQuiet: true });
     try {

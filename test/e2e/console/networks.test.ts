@@ -282,6 +282,27 @@ describe.skipIf(!hasChromium)('needs Chromium: networks that fail', () => {
     await page.context().close();
   });
 
+  test('a service that is busy is asked again when it says; Enter before the page works sends nothing', async () => {
+    const page = await (await served.browser.newContext({ serviceWorkers: 'block' })).newPage();
+    const asked: string[] = [];
+    let [first, isWaiting] = [0, true];
+    await page.route(/index-/, (route) => {
+      first ||= Date.now();
+      const isBusy = isWaiting || Date.now() < first + 2900;
+      return isBusy
+        ? route.fulfill({ status: 503, headers: { 'Retry-After': '3' }, body: '' })
+        : route.continue();
+    });
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`http://127.0.0.1:${port}/`, { waitUntil: 'commit' });
+    await page.fill('#code', 'HN-6GHP4-83RFR');
+    await page.keyboard.press('Enter');
+    isWaiting = false;
+    await expect.poll(() => page.locator('#place-code').textContent()).toBe('HN-6GHP4-83RFR');
+    expect(asked.filter((url) => url.includes('HN-6GHP4'))).toEqual([]);
+    await page.context().close();
+  });
+
   test('boundaries that do not come are asked for again, then there is a button', async () => {
     fault = 'no index';
     const { page } = await openConsole(served.browser, port);

@@ -205,6 +205,13 @@ describe('drawings', () => {
     test('the doorplate has the code, the line of its owner and a QR code, and can be saved', async () => {
       await withPlace(async ({ page }) => {
         await page.fill('#doorplate-line', 'Nhà <Lan> & Minh');
+        await page.selectOption('#grid-resolution', '9');
+        // Another place, and back: what was typed and chosen stays.
+        for (const code of ['HUE-6HQ64-HH9J6', CODE]) {
+          await page.fill('#code', code);
+          await page.press('#code', 'Enter');
+        }
+        expect(await page.inputValue('#grid-resolution')).toBe('9');
         await page.click('#print-doorplate');
         const texts = await page.locator('dialog .doorplate text').allTextContents();
         expect(texts).toEqual(expect.arrayContaining([CODE, 'Nhà <Lan> & Minh', 'Hà Nội']));

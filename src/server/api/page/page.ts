@@ -116,6 +116,7 @@ keyField.addEventListener('input', fill);
 fill();
 for (const form of document.forms) {
   form.hidden = false;
+  let sent;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const output = form.querySelector('output');
@@ -129,15 +130,18 @@ for (const form of document.forms) {
       else if (field.dataset.in === 'body') body = field.value;
       else query.set(field.name, field.value);
     }
-    const headers = { 'X-API-Key': keyField.value };
+    // An answer that comes late must not stand below other fields.
+    sent?.abort();
+    const { signal } = sent = new AbortController();
+    const headers = { 'X-API-Key': keyField.value.trim() };
     if (body !== undefined) headers['Content-Type'] = form.dataset.type;
     const search = query.toString();
     output.textContent = '…';
     try {
-      const answer = await fetch(path + (search && '?' + search), { method: form.dataset.method, headers, body });
+      const answer = await fetch(path + (search && '?' + search), { method: form.dataset.method, headers, body, signal });
       output.textContent = answer.status + ' ' + answer.statusText + '\\n' + (await answer.text());
     } catch (error) {
-      output.textContent = String(error);
+      if (!signal.aborted) output.textContent = String(error);
     }
   });
 }
