@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { ProvinceBorders } from '#dist/hexcodes/geometry/province-borders.js';
-import { exportsOf, type KernelExports } from '#dist/hexcodes/kernel/exports.js';
+import type { KernelExports } from '#hexcodes';
 import type { Partition } from '../../../data/map/partition.js';
 import type { Random } from '../random.js';
 
@@ -156,7 +156,7 @@ export function bareKernel(build: Build = 'kernel'): KernelExports {
     module = new WebAssembly.Module(readFileSync(`dist/${build}.wasm`));
     compiled.set(build, module);
   }
-  return exportsOf(module);
+  return new WebAssembly.Instance(module).exports as unknown as KernelExports;
 }
 
 /** Copies an index into the kernel and takes it into use; returns the answer of useIndex. */

@@ -1,114 +1,66 @@
-// Points of which some columns are wanted, read by the kernel or from single columns of Parquet, against the same files
-// read value by value: positions, values, numbers of rows and faults, over fields and rows of every kind.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Points of which some columns are wanted, read by the kernel or from single columns of Parquet, against the same bytes
+// read value by value, as from a pipe or from a Parquet file in gzip: what `aggregate` and `track` say and write, over
+// fields and rows of every kind.
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { beforeAll, expect, test } from 'vitest';
-import { type PointFiles, runPoints } from '#dist/files/points/run-points.js';
-import { numberOf } from '#dist/files/points/values.js';
-import { Hexcodes } from '#hexcodes';
-import { ownFolder } from '../../../support/own-folder.js';
+import { expect, test } from 'vitest';
+import { sharedCommand } from '../../../support/shared.js';
 
 const SEED = 20_261_128;
-const scratch = ownFolder('wanted');
-let hexcodes: Hexcodes;
-beforeAll(async () => {
-  hexcodes = await Hexcodes.load();
-});
+const folder = sharedCommand();
 
-type Wanted = NonNullable<PointFiles['wanted']>;
-const WANTED: Wanted = { numbers: ['speed'], others: ['name'] };
-const NOTHING: Wanted = { numbers: [], others: [] };
+const SUMS = 'aggregate --by cell,province -r 15 --count --sum speed'.split(' ');
+const COMMANDS = [
+  SUMS,
+  [...SUMS, '--where', 'name >= n'],
+  'aggregate --by province -r 15 --sum speed --avg id --time at'.split(' '),
+  'track --id name --time at -r 15'.split(' '),
+];
 
-/** Batches without the values that nobody wants. */
-let pruned = 0;
+/** Output and words of a command, without names of files and times. */
+async function said(command: readonly string[], input: string, bytes?: Buffer): Promise<unknown> {
+  const given = bytes === undefined ? [input] : ['-', '--from', input];
+  const { code, stdout, stderr } = await folder.run([...command, ...given], bytes && { stdin: bytes });
+  const words = stderr
+    .replaceAll(bytes === undefined ? input : '(stdin)', 'FILE')
+    .replaceAll(/ in [\d.]+ s/g, '');
+  return [code, stdout, words.replaceAll(/^.*rows\/s.*\n/gm, '')];
+}
 
-/** Every row that is read, with the values of some columns, and the fault that ends the run. */
-async function read(inputs: readonly string[], { numbers, others }: Wanted, wanted: PointFiles['wanted']) {
-  const rows: unknown[] = [];
-  const request = {
-    inputs,
-    from: null,
-    columns: { prefix: '' },
-    csv: { delimiter: null, decimal: '.', hasHeader: true },
-    input: {},
-  } as const;
-  try {
-    await runPoints(hexcodes, {
-      files: wanted === undefined ? request : { ...request, wanted },
-      output: { output: join(scratch, 'out.csv'), format: null },
-      isQuiet: true,
-      take({ columns, rows: { rowCount, values }, latLngDeg, firstRow }) {
-        const at = (name: string): number => columns.findIndex((column) => column.name === name);
-        const numberIn = (row: number, column: number) =>
-          column < 0 ? Number.NaN : numberOf(columns[column]!, values[column]?.[row]);
-        if (wanted !== undefined && rowCount > 0 && values[at('lat')] === undefined) pruned++;
-        for (let row = 0; row < rowCount; row++)
-          rows.push([
-            ...[firstRow + row, latLngDeg[2 * row], latLngDeg[2 * row + 1]],
-            ...numbers.map((name) => numberIn(row, at(name))),
-            ...others.map((name) => values[at(name)]?.[row] ?? null),
-          ]);
-      },
-      async end() {
-        throw new Error('no output is wanted');
-      },
-    });
-  } catch (error) {
-    return { rows, fault: (error as Error).message };
+/** Reads a file by every command, in both ways. @returns the code and output of the first command */
+async function compare(format: 'csv' | 'ndjson' | 'parquet', content: string | Uint8Array) {
+  const bytes = Buffer.from(content as string);
+  folder.write(`in.${format}`, bytes);
+  if (format === 'parquet') folder.write('packed.parquet.gz', gzipSync(bytes));
+  const answers: unknown[] = [];
+  for (const command of COMMANDS) {
+    const fast = await said(command, `in.${format}`);
+    const slow =
+      format === 'parquet' ? await said(command, 'packed.parquet.gz') : await said(command, format, bytes);
+    expect([command, fast]).toEqual([command, slow]);
+    answers.push(fast);
   }
-  return { rows, fault: '' };
+  return answers[0] as [code: number, stdout: string, stderr: string];
 }
 
-/**
- * Reads the columns of every file of this test, or others and positions alone as well.
- * @returns the rows of a file that both ways read to its end, else 0
- */
-async function compare(path: string | readonly string[], wanted = WANTED): Promise<number> {
-  const inputs = [path].flat();
-  const fast = await read(inputs, wanted, wanted);
-  const slow = await read(inputs, wanted, undefined);
-  expect(fast.fault).toBe(slow.fault);
-  // A fault of a row ends a run; how many rows were read before it is nowhere shown.
-  if (fast.fault !== 'no output is wanted') return 0;
-  expect(fast.rows).toEqual(slow.rows);
-  if (wanted === WANTED) return fast.rows.length;
-  const positions = await read(inputs, NOTHING, NOTHING);
-  expect(positions.rows).toEqual(fast.rows.map((row) => (row as unknown[]).slice(0, 3)));
-  return fast.rows.length;
-}
-
-const coordinate = fc.oneof(
-  { weight: 6, arbitrary: fc.double({ min: 8, max: 109, noNaN: true }).map(String) },
-  fc.constantFrom(
-    ...[
-      '',
-      ' 21.03',
-      '21.03 ',
-      '"21,03"',
-      '"21.03"',
-      '"21.03"x',
-      '21°01\'43"N',
-      '+21.03',
-      '-21',
-      '1e1',
-      '21.',
-      '.5',
-    ],
-    ...[
-      'NaN',
-      'Infinity',
-      '1e999',
-      '21.0300000000000000000001',
-      '0x15',
-      '105.85E',
-      '\u00a021',
-      'x',
-      '"2""1"',
-      '-',
-    ],
-  ),
+const degrees = (least: number): fc.Arbitrary<string> =>
+  fc.double({ min: least, max: least + 1, noNaN: true }).map(String);
+const coordinate = (least: number): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 12, arbitrary: degrees(least) },
+    fc.constantFrom(
+      ...`|  ${least}.03|${least}.03 |"${least},03"|"${least}.03"|"${least}.03"x|${least}°01'43"|+${least}.03|-21|1e1`.split(
+        '|',
+      ),
+      ...`${least}.|.5|NaN|Infinity|1e999|${least}.0300000000000000000001|0x15|${least}.85E|\u00a0${least}|x|"2""1"|-`.split(
+        '|',
+      ),
+    ),
+  );
+const time = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 2e9 }).map((s) => new Date(1000 * s).toISOString()) },
+  fc.constantFrom('', '1700000000', '"1700000000"', '2026-01-02', ' 2026-01-02T00:00:00Z', 'x', '-1'),
 );
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: -5000, max: 5000 }).map((n) => String(n / 10)) },
@@ -130,13 +82,15 @@ const text = fc.oneof(
 const line = fc.oneof(
   {
     weight: 30,
-    arbitrary: fc.tuple(text, coordinate, text, coordinate, text).map((fields) => fields.join(',')),
+    arbitrary: fc
+      .tuple(text, time, coordinate(21), text, coordinate(105), text)
+      .map((fields) => fields.join(',')),
   },
-  fc.constantFrom('', '\r', ' ', '1,21,5', 'a,21,5,105,b,c', '"a,21,5,105,b'),
+  fc.constantFrom('', '\r', ' ', '1,2,21,5', '1,2,21,5,105,b,c', '"a,2,21,5,105,b'),
 );
 
 test('CSV of every kind', async () => {
-  let read = 0;
+  let whole = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(line, { maxLength: 25 }),
@@ -148,39 +102,36 @@ test('CSV of every kind', async () => {
         { weight: 1, arbitrary: fc.integer({ min: 8160, max: 8200 }) },
       ),
       async (lines, feed, last, fill) => {
-        const path = join(scratch, 'in.csv');
-        const usual = Array.from({ length: fill }, (_, i) => `v${i},21.${i},${i % 70}.5,105.8,n${i}`);
-        writeFileSync(path, ['id,lat,speed,lng,name', '1,21,2,105,a', ...usual, ...lines].join(feed) + last);
-        read += await compare(path);
+        const usual = Array.from(
+          { length: fill },
+          (_, i) => `${i},2026-01-02,21.${i},${i % 70}.5,105.8,n${i}`,
+        );
+        const rows = ['id,at,lat,speed,lng,name', '1,2026-01-02,21,2,105.8,a', ...usual, ...lines];
+        if ((await compare('csv', rows.join(feed) + last))[0] === 0) whole++;
       },
     ),
-    { seed: SEED, numRuns: 40, examples: [[['\r'], '\n', '\r', 0]] },
+    { seed: SEED, numRuns: 25, examples: [[['\r'], '\n', '\r', 0]] },
   );
-  expect(read).toBeGreaterThan(0);
-  expect(pruned).toBeGreaterThan(0);
+  expect(whole).toBeGreaterThan(10);
 });
 
 test('broken text, no rows, several files', async () => {
-  const [a, b] = [join(scratch, 'a.csv'), join(scratch, 'b.csv')];
   for (const body of [
     'lat,lng,speed,name\n',
     'lat,lng,speed,name',
     'lat,lng,speed,name\n21,105.8,1,\0\n',
     'lat,lat,speed\n1,2,3\n',
     'speed,name\n1,2\n',
-  ]) {
-    writeFileSync(a, body);
-    await compare(a);
-  }
-  writeFileSync(a, Buffer.from('lat,lng,speed,name\n21,105.8,1,T\xeen\n', 'latin1'));
-  await compare(a);
-  writeFileSync(a, 'lat,lng,speed,name\n21,105.8,1,x\n');
-  writeFileSync(b, 'name;lng;lat;speed\ny;105,8;21,03;1,5\nz;105.8;21.03;7\n');
-  expect(await compare([a, b, a])).toBe(4);
+  ])
+    await compare('csv', body);
+  await compare('csv', Buffer.from('lat,lng,speed,name\n21,105.8,1,T\xeen\n', 'latin1'));
+  folder.write('a.csv', 'lat,lng,speed,name\n21,105.8,1,x\n');
+  folder.write('b.csv', 'name;lng;lat;speed\ny;105,8;21,03;1,5\nz;105.8;21.03;7\n');
+  const { stdout } = await folder.run('aggregate --by province --count --sum speed a.csv b.csv a.csv -q');
+  expect(stdout).toBe('admin_code,province,count,sum_speed\nHN,Hà Nội,4,10.5\n');
 });
 
 test('Parquet: doubles, floats, nulls, other types, several row groups', async () => {
-  const before = pruned;
   const each = <T>(make: (row: number) => T): T[] => Array.from({ length: 700 }, (_, row) => make(row));
   for (const [lat, speed] of [
     ['DOUBLE', 'DOUBLE'],
@@ -191,10 +142,10 @@ test('Parquet: doubles, floats, nulls, other types, several row groups', async (
     const latOf = (row: number): number | null => (row % 9 === 0 ? null : 21 + row / 1024);
     const speedOf = (row: number) =>
       row % 7 === 0 ? null : speed === 'INT64' ? BigInt(row) : speed === 'STRING' ? `${row}` : row / 10;
-    const path = join(scratch, 'in.parquet');
     const bytes = parquetWriteBuffer({
       columnData: [
-        { name: 'id', data: each((row) => `v${row}`), type: 'STRING' },
+        { name: 'id', data: each((row) => row), type: 'DOUBLE' },
+        { name: 'at', data: each((row) => new Date(1e12 + 1000 * row)), type: 'TIMESTAMP' },
         {
           name: 'lat',
           data: each((row) => (lat === 'STRING' ? String(latOf(row) ?? '') : latOf(row))),
@@ -206,33 +157,41 @@ test('Parquet: doubles, floats, nulls, other types, several row groups', async (
       ],
       rowGroupSize: 300,
     });
-    writeFileSync(path, Buffer.from(bytes));
-    expect(await compare(path)).toBe(700);
-    writeFileSync(path, Buffer.from(bytes).subarray(0, 900));
-    await compare(path);
+    expect((await compare('parquet', Buffer.from(bytes)))[0]).toBe(0);
+    await compare('parquet', Buffer.from(bytes).subarray(0, 900));
   }
-  expect(pruned).toBeGreaterThan(before);
 });
 
 const usualLine = fc
-  .tuple(fc.integer(), fc.double({ min: -91, max: 91 }), fc.double({ noDefaultInfinity: true }))
-  .map(([id, lat, lng]) => JSON.stringify({ id, lat, lng, ...(id % 3 === 0 ? { name: `xe ${id}` } : {}) }));
+  .tuple(fc.integer(), fc.nat(999_999), fc.nat(999_999), fc.double({ noDefaultInfinity: true }))
+  .map(([speed, lat, lng, id]) => {
+    const position = { lat: 21 + lat / 1e6, lng: 105 + lng / 1e6 };
+    return JSON.stringify({
+      id,
+      at: '2026-01-02',
+      ...position,
+      speed,
+      ...(speed % 3 === 0 ? {} : { name: `xe ${speed}` }),
+    });
+  });
 const oddLine = fc.constantFrom(
   ...['', '  ', ' {"lat":21,"lng":105.8} ', '{"lat":21,"lng":105.8}\r', '{"lat":"21,03","lng":"105.8"}'],
   ...['{"lat":null,"lng":105.8}', '{"lng":105.8}', '{}', '{"lat":21,"lng":105.8,"lat":22}', '[21,105.8]'],
   ...['{"lat":2.10e1,"lng":1058E-1,"big":123456789012345678901}', '{"lat":21,"lng":105.8,"name":"Hà Nội"}'],
   ...[`{"lat":21,"lng":105.8,"long":"${'x'.repeat(2000)}"}`, '{"lat":21,"lng":105.8,"h\\u0065":1}', '{'],
   ...[
-    '{"lat":21,"lng":105.8,"id":[5]}',
-    '{"lat":21,"lng":105.8,"id":"7"}',
-    '{"lat":21,"lng":105.8,"id":true}',
+    '{"lat":21,"lng":105.8,"speed":[5]}',
+    '{"lat":21,"lng":105.8,"speed":"7"}',
+    '{"lat":21,"lng":105.8,"speed":true}',
   ],
-  ...['{"lat":21,"lng":105.8,"id":9007199254740993}', '{"lat":21,"lng":105.8,"id":-0.0,"name":"a\\"b"}'],
+  ...[
+    '{"lat":21,"lng":105.8,"speed":9007199254740993}',
+    '{"lat":21,"lng":105.8,"speed":-0.0,"name":"a\\"b"}',
+  ],
   ...['{"lat":21,"lng":105.8}x', 'null', '{"lat":true,"lng":[1]}', '\u001e{"lat":21,"lng":105.8}'],
 );
 
 test('NDJSON of every kind', async () => {
-  const wanted = { numbers: ['id'], others: ['name'] };
   const ofEither = fc.oneof({ weight: 2, arbitrary: usualLine }, { weight: 1, arbitrary: oddLine });
   let whole = 0;
   await fc.assert(
@@ -246,9 +205,8 @@ test('NDJSON of every kind', async () => {
       fc.boolean(),
       async (first, middle, between, hasEnd) => {
         const filler = Array.from({ length: between }, (_, i) => first[i % first.length]!);
-        const path = join(scratch, 'in.ndjson');
-        writeFileSync(path, [...first, ...filler, ...middle, ...filler].join('\n') + (hasEnd ? '\n' : ''));
-        if ((await compare(path, wanted)) > 0) whole++;
+        const lines = [...first, ...filler, ...middle, ...filler].join('\n') + (hasEnd ? '\n' : '');
+        if ((await compare('ndjson', lines))[0] === 0) whole++;
       },
     ),
     { seed: SEED, numRuns: 10, endOnFailure: true },
