@@ -32,6 +32,7 @@ export class AvroReader {
     try {
       // avsc is a CommonJS module.
       const { default: avsc } = (await import('avsc')) as unknown as { default: Avsc };
+      readBlocksAsTheyAre(avsc);
       return new AvroReader(avsc, url.href.replace(/\/$/, ''));
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
@@ -113,6 +114,52 @@ export class AvroReader {
       throw new UnreadableMessage(`schema ${schema} cannot be used: ${(cause as Error).message}`, { cause });
     }
   }
+}
+
+interface Tap {
+  readonly pos: number;
+  isValid(): boolean;
+  readLong(): number;
+  readString(): string;
+}
+interface Reading {
+  _read(tap: Tap): unknown;
+}
+
+/**
+ * Arrays and maps come in blocks that begin with a count of items. The package makes as many as the count says, whether
+ * or not the message has them: 15 bytes filled the memory, or were read without end.
+ */
+function readBlocksAsTheyAre({ types: { ArrayType, MapType } }: Avsc): void {
+  const eachItem = (tap: Tap, read: () => void): void => {
+    for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+      // The size of the block in bytes follows.
+      if (count < 0) tap.readLong();
+      for (let left = Math.abs(count); left > 0; left--) {
+        const before = tap.pos;
+        read();
+        if (!tap.isValid()) throw new Error('an array or a map ends after the message');
+        if (tap.pos === before) throw new Error('an array has items without bytes');
+      }
+    }
+  };
+  Object.assign(ArrayType.prototype, {
+    _read(this: { itemsType: Reading }, tap: Tap): unknown[] {
+      const items: unknown[] = [];
+      eachItem(tap, () => items.push(this.itemsType._read(tap)));
+      return items;
+    },
+  });
+  Object.assign(MapType.prototype, {
+    _read(this: { valuesType: Reading }, tap: Tap): object {
+      // Any key is a member, __proto__ too.
+      const members = Object.create(null) as Record<string, unknown>;
+      eachItem(tap, () => {
+        members[tap.readString()] = this.valuesType._read(tap);
+      });
+      return members;
+    },
+  });
 }
 
 /** Whether a value is wrapped with the name of its union branch. */

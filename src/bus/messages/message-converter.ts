@@ -140,11 +140,11 @@ export class MessageConverter {
   /** One object, or an array of them, whose answer is an array. */
   #objects(bytes: Uint8Array, resolution: number): ConvertedMessage {
     const objects = readPositionObjects(bytes, this.#rules.paths);
-    const answers = objects.map((object) => this.#object(object, resolution));
+    const answers = [objects].flat().map((object) => this.#object(object, resolution));
     const texts = answers.map(({ text }) => text).join(',');
-    const isArray = bytes[bytes.findIndex((byte) => byte > 0x20)] === 0x5b;
     const failed = answers.filter(({ isOk }) => !isOk).length;
-    return { bytes: encoder.encode(isArray ? `[${texts}]` : texts), points: objects.length, failed };
+    const text = Array.isArray(objects) ? `[${texts}]` : texts;
+    return { bytes: encoder.encode(text), points: answers.length, failed };
   }
 
   /** Adds the members that rows of NDJSON get; all other text of the object stays unchanged. */

@@ -38,12 +38,15 @@ const MAX_ID = 1000;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The objects of a message: one, or the items of an array.
+ * The object of a message, or the items of an array.
  * @throws UnreadableMessage
  */
-export function readPositionObjects(bytes: Uint8Array, paths?: PositionPaths): PositionObject[] {
+export function readPositionObjects(
+  bytes: Uint8Array,
+  paths?: PositionPaths,
+): PositionObject | PositionObject[] {
   const { text, value } = jsonIn(bytes, paths);
-  if (isObject(value)) return [positionIn(text, value, paths)];
+  if (isObject(value)) return positionIn(text, value, paths);
   if (!Array.isArray(value) || !value.every(isObject))
     throw new UnreadableMessage('it is neither a JSON object nor an array of objects');
   const texts = itemTexts(text);

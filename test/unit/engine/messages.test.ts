@@ -136,6 +136,17 @@ describe('formats', () => {
       expect(row).toMatchObject({ status: 'OK', resolution: 13 });
     });
 
+    test.each(['\ufeff', '\u00a0', '\u2028\t'])(
+      'an array behind %j is answered as an array',
+      async (before) => {
+        for (const items of [[], ['a'], ['a', 'b']]) {
+          const text = JSON.stringify(items.map((id) => ({ id, lat: 21.03, lng: 105.85 })));
+          const answers = JSON.parse(await textOf(`${before}${text}`, 'json')) as { id: string }[];
+          expect(answers.map(({ id }) => id)).toEqual(items);
+        }
+      },
+    );
+
     test('a JSON object keeps its text, and gets four members', async () => {
       const before = '{"n":12345678901234567890, "lat":21.03,"lng":1.0585e2 ,"tags":["a"]}';
       const members = `"hexcodes":"${code}","resolution":13,"admin_code":"HN","status":"OK"}`;
@@ -377,11 +388,18 @@ const DECIMALS = {
     type: { type: 'fixed', name: `fixed_${name}`, size: 8, logicalType: 'decimal', precision: 18, scale: 6 },
   })),
 };
+function tracked(tags: object): object {
+  const fields = ['lat', 'lng'].map((name) => ({ name, type: 'double' }));
+  return { type: 'record', name: 'Tracked', fields: [...fields, { name: 'tags', type: tags }] };
+}
 const SCHEMAS: Record<string, object> = {
   7: { schema: JSON.stringify(POSITION) },
   8: { schema: JSON.stringify(DECIMALS) },
   9: { schema: 'syntax = "proto3";', schemaType: 'PROTOBUF' },
   10: { schema: '{"type":"record","name":"R","fields":[{"name":"gps","type":"other.Gps"}]}' },
+  20: { schema: JSON.stringify(tracked({ type: 'array', items: 'string' })) },
+  21: { schema: JSON.stringify(tracked({ type: 'map', values: 'string' })) },
+  22: { schema: JSON.stringify(tracked({ type: 'array', items: { type: 'array', items: 'null' } })) },
 };
 
 let library: Hexcodes;
@@ -462,6 +480,52 @@ test.each([
   [framed(10, Buffer.of(1)), 'schema 10 cannot be used: undefined type name: other.Gps'],
   [framed(11, Buffer.of(1)), 'the registry has no schema 11'],
 ])('%# is refused, with the reason', async (bytes, why) => {
+  const refused = answer(bytes);
+  await expect(refused).rejects.toThrow(UnreadableMessage);
+  await expect(refused).rejects.toThrow(why);
+});
+
+/** A position, and what follows it. */
+const blocks = (schema: number, ...bytes: number[]): Buffer => {
+  const degrees = Buffer.alloc(16);
+  degrees.writeDoubleLE(21.0288);
+  degrees.writeDoubleLE(105.8525, 8);
+  return framed(schema, Buffer.concat([degrees, Buffer.from(bytes)]));
+};
+const A = [2, 0x61];
+/** A count of 2^31 items, and of as many as fit into ten bytes. */
+const MANY = [0x80, 0x80, 0x80, 0x80, 0x10];
+const MOST = [...new Array(9).fill(0xff), 0x7f];
+
+test('arrays and maps come in blocks, with and without their size, and any key is a member', async () => {
+  const lists: [number[], string[]][] = [
+    [[0], []],
+    [
+      [4, ...A, ...A, 0],
+      ['a', 'a'],
+    ],
+    [
+      [3, 8, ...A, ...A, 2, ...A, 0],
+      ['a', 'a', 'a'],
+    ],
+  ];
+  for (const [bytes, tags] of lists)
+    expect(await answer(blocks(20, ...bytes))).toMatchObject({ tags, status: 'OK' });
+  const key = Buffer.from('__proto__');
+  const { tags } = (await answer(blocks(21, 4, 18, ...key, ...A, ...A, ...A, 0))) as { tags: object };
+  expect(Object.entries(tags)).toEqual([
+    ['__proto__', 'a'],
+    ['a', 'a'],
+  ]);
+});
+
+test.each([
+  [blocks(20, ...MANY), 'ends after the message'],
+  [blocks(20, ...MOST), 'ends after the message'],
+  [blocks(21, ...MANY), 'ends after the message'],
+  [blocks(21, ...MOST), 'ends after the message'],
+  [blocks(22, 2, ...MANY), 'items without bytes'],
+])('counts of items that are not there are refused, %#', async (bytes, why) => {
   const refused = answer(bytes);
   await expect(refused).rejects.toThrow(UnreadableMessage);
   await expect(refused).rejects.toThrow(why);
