@@ -35,6 +35,8 @@ export interface Outgoing {
   /** Handle of the message that is answered, or that becomes a dead letter. */
   readonly handle?: unknown;
   readonly isDead?: boolean;
+  /** Nothing of the message goes with it, not even its key. */
+  readonly isBare?: boolean;
 }
 
 /**

@@ -30,10 +30,17 @@ export function deadLetter(message: DeadMessage, prefix: string, reason: string)
   };
 }
 
-/** The dead letter without the bytes of the message, for messages that would make it too large for the bus. */
-export function emptyDeadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
+/** Longer ids become a digest. */
+const MAX_ID = 512;
+
+/**
+ * The dead letter without the message's bytes, headers and key, where it would be larger than the bus takes: any of
+ * them may be what is too large, and a letter that cannot be stored stops what follows.
+ */
+export function bareDeadLetter(message: DeadMessage, prefix: string, reason: string): Outgoing {
   const words = `${reason}; its bytes are in ${message.origin}, as they are too many for a dead letter`;
-  return deadLetter({ ...message, bytes: new Uint8Array(0) }, prefix, words);
+  const letter = deadLetter({ ...message, bytes: new Uint8Array(0), headers: new Map() }, prefix, words);
+  return { ...letter, id: letter.id.length > MAX_ID ? wordOf(letter.id) : letter.id, isBare: true };
 }
 
 const FIRST_DELAY_MS = 100;
@@ -88,7 +95,7 @@ export class PatientStore {
   async bury(message: DeadMessage, reason: string): Promise<boolean> {
     const { deadPrefix, say } = this.options;
     let stored = await this.store(deadLetter(message, deadPrefix, reason));
-    if (stored instanceof StoreFault) stored = await this.store(emptyDeadLetter(message, deadPrefix, reason));
+    if (stored instanceof StoreFault) stored = await this.store(bareDeadLetter(message, deadPrefix, reason));
     if (stored === undefined || stored === 'lost' || stored instanceof StoreFault) return false;
     say(`dead letter: ${message.origin} (${message.subject}): ${reason}`);
     return true;

@@ -191,19 +191,19 @@ class KafkaEngine implements Engine {
           const at = partition.spans.indexOf(handle.span);
           for (const span of at < 0 ? [] : partition.spans.splice(at)) span.end('lost');
           this.#group.wake();
-        } else setTimeout(() => this.#group.restart(), delayMs);
+        } else setTimeout(() => handle.isOver || this.#group.restart(), delayMs);
       },
       keep: () => {},
     };
   }
 
-  store({ id, bytes, headers, handle: given, isDead }: Outgoing): Promise<Stored> {
+  store({ id, bytes, headers, handle: given, isDead, isBare = false }: Outgoing): Promise<Stored> {
     const handle = given as Handle;
     if (handle.isOver) return Promise.resolve('lost');
     const { record, span } = handle;
     const topic = isDead === true ? this.#options.dead : this.#options.answers.get(record.topic)!;
     const passed = record.headers.filter(
-      ([name]) => name !== null && !OWN_HEADER.test(decoder.decode(name)),
+      ([name]) => !isBare && name !== null && !OWN_HEADER.test(decoder.decode(name)),
     ) as [Buffer, Buffer][];
     const own = [...headers].filter(([name]) => OWN_HEADER.test(name) && name !== ID_HEADER);
     const output: Output = {
@@ -211,7 +211,7 @@ class KafkaEngine implements Engine {
       // The partition of the message: messages with one key keep their order if both topics have the same number of
       // partitions.
       partition: record.partition % (this.#options.partitions.get(topic) ?? 1),
-      ...(record.key === null ? {} : { key: record.key }),
+      ...(isBare || record.key === null ? {} : { key: record.key }),
       value: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
       headers: new Map([
         ...passed,

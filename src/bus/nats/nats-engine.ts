@@ -28,6 +28,8 @@ import {
 const NOT_STORED = 10_077;
 /** JSStreamMessageExceedsMaximumErr. */
 const TOO_LARGE_FOR_STREAM = 10_054;
+/** JSStreamHeaderExceedsMaximumErr: no stream takes 64 KiB of headers and more. */
+const HEADERS_TOO_LARGE = 10_097;
 /** Insufficient resources; storage, memory, of the server or the account. */
 const NO_STORAGE = [10_023, 10_047, 10_028, 10_002];
 
@@ -46,6 +48,8 @@ function storeFaultOf(error: Error, subject: string): StoreFault | 'already' {
   if (code === NOT_STORED && /per subject/.test(message)) return 'already';
   if (code === TOO_LARGE_FOR_STREAM)
     return fault('too-large', 'the answer is larger than its stream takes (max_msg_size)');
+  if (code === HEADERS_TOO_LARGE)
+    return fault('too-large', 'the answer would have more headers than a stream takes (64 KiB)');
   if ((code === NOT_STORED && /maximum|exceeded/.test(message)) || NO_STORAGE.includes(code))
     return fault(
       'full',

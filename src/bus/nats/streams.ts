@@ -14,7 +14,7 @@ import {
 import { nanos } from '@nats-io/transport-node';
 import type { BusLook, StreamFill, StreamNames, StreamPlan } from '../bus.js';
 import { EngineFault } from '../engine.js';
-import { isWithin, type SubjectMap } from '../subjects.js';
+import { haveCommon, isWithin, type SubjectMap } from '../subjects.js';
 
 type Made = Partial<StreamConfig> & { name: string };
 
@@ -27,6 +27,7 @@ const KEPT_LONGER_MS = 60 * 60 * 1000;
  * @throws EngineFault where the servers refuse one
  */
 export async function setUpStreams(jsm: JetStreamManager, plan: StreamPlan): Promise<string[]> {
+  requireApart(plan.maps);
   const { names, maps, deadPrefix, sizes, maxAgeMs } = plan;
   const common = { duplicate_window: nanos(Math.min(DUPLICATE_WINDOW_MS, maxAgeMs)) };
   /** One message a subject, so that no answer is stored twice, however late it is repeated. */
@@ -186,6 +187,7 @@ export async function checkStreams(
 ): Promise<CheckedStreams> {
   if (isBefore(version, MIN_VERSION))
     throw new EngineFault(`nats-server ${version} cannot hold one message a subject: 2.9 or later is needed`);
+  requireApart(maps);
   const input = await infoOf(jsm, names.input);
   const output = await infoOf(jsm, names.output);
   const dead = await infoOf(jsm, names.dead);
@@ -205,6 +207,17 @@ export async function checkStreams(
     warnings: [...streamWarnings(input, output, consumer), ...powerWarnings(version, [input, output, dead])],
     ackWaitMs: ack_wait / 1e6,
   };
+}
+
+/** @throws EngineFault where messages of one id under two subjects would have one answer */
+function requireApart(maps: readonly SubjectMap[]): void {
+  for (const [i, one] of maps.entries())
+    for (const other of maps.slice(i + 1))
+      if (haveCommon(one.to, other.to))
+        throw new EngineFault(
+          `--map to ${one.to.join('.')} and to ${other.to.join('.')}: of two messages with one id the second would have no answer`,
+          'Give the answers of each map subjects of their own',
+        );
 }
 
 /** @throws EngineFault */

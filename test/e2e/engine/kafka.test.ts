@@ -206,6 +206,29 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
     expect(dead?.headers.get('Hexcodes-Reason')).toContain('max.message.bytes');
   });
 
+  test('headers, a key or an id that leave no space for a letter stop nothing', async () => {
+    const { name, args } = await setUp(1);
+    start([...args, '--as', `${name}.in=csv`]);
+    const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
+      ...{ clientId: 'test', bootstrapBrokers: [broker.plain] },
+    });
+    const [topic, large, own] = [`${name}.in`, Buffer.alloc(1_040_000, 'x'), Buffer.from('own')];
+    const value = Buffer.from('21.0288,105.8525');
+    const messages = [
+      { headers: new Map([[own, large]]) },
+      { headers: new Map([[Buffer.from('Hexcodes-Id'), large]]) },
+      { key: large },
+      { key: own },
+    ];
+    for (const each of messages) await producer.send({ messages: [{ topic, partition: 0, value, ...each }] });
+    await producer.close();
+    expect((await stored(`${name}.out`, 1))[0]?.key).toBe('own');
+    for (const { key, value: bytes, headers } of await stored(`${name}.dead`, 3)) {
+      expect([key, bytes.length, headers.has('own')]).toEqual(['', 0, false]);
+      expect(headers.get('Hexcodes-Reason')).toContain(`its bytes are in topic ${topic}`);
+    }
+  });
+
   test.each(['gzip', 'snappy', 'lz4', 'zstd'])('batches of Java and of librdkafka in %s', async (codec) => {
     const { name, args } = await setUp(1);
     const worker = start([...args, '--as', `${name}.in=json`]);

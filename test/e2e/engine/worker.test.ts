@@ -61,6 +61,10 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
     const cases = [
       [['--map', 'a.>=b.>'], 'stream HEXCODES_IN does not take a.>: it takes hexcodes.in.>'],
       [['--map', 'hexcodes.in.>=b.>'], 'stream HEXCODES_OUT does not take b.>: it takes hexcodes.out.>'],
+      [
+        ['--map', 'hexcodes.in.a=hexcodes.out.x', '--map', 'hexcodes.in.*=hexcodes.out.*'],
+        '--map to hexcodes.out.x and to hexcodes.out.*: of two messages with one id the second would have no answer',
+      ],
       [['--ordered'], 'consumer hexcodes hands out 4096 messages at a time, so answers are in no order'],
     ] as const;
     for (const [args, sentence] of cases) {
@@ -360,6 +364,23 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
     expect(large.bytes).toHaveLength(960_016);
     expect((await stored(`${name}-out`, 1))[0]?.subject).toBe(`${name}.out.a.good`);
     await worker.says(/4 dead letters/);
+  });
+
+  test('messages whose headers or id leave no space for a letter stop nothing', async () => {
+    const { name, args } = await setUp();
+    // A stream takes less than 64 KiB of headers.
+    const large = 'x'.repeat(65_450);
+    const frame = encodeFrame(positionsOf(1, 1));
+    await publish(`${name}.in.a`, frame, { 'Nats-Msg-Id': 'headers', own: large });
+    await publish(`${name}.in.a`, frame, { 'Nats-Msg-Id': large });
+    await publish(`${name}.in.a`, frame, { 'Nats-Msg-Id': 'good' });
+    start(args);
+    const letters = await stored(`${name}-dead`, 2);
+    for (const { bytes, headers } of letters) {
+      expect([bytes.length, headers.has('own')]).toEqual([0, false]);
+      expect(headers.get('Hexcodes-Reason')).toMatch(/more headers than .* its bytes are in stream/);
+    }
+    expect((await stored(`${name}-out`, 1))[0]?.subject).toBe(`${name}.out.a.good`);
   });
 
   test('a full stream of answers: one sentence, nothing lost, and all of it once there is space', async () => {

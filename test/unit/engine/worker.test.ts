@@ -38,7 +38,13 @@ describe('the worker', () => {
     #stop: (() => void) | undefined;
 
     constructor(
-      readonly messages: readonly { id: string; subject?: string; bytes: Uint8Array; deliveries?: number }[],
+      readonly messages: readonly {
+        id: string;
+        subject?: string;
+        bytes: Uint8Array;
+        deliveries?: number;
+        headers?: ReadonlyMap<string, string>;
+      }[],
       readonly decide: (message: Outgoing) => Stored | StoreFault | Promise<Stored> = () => 'stored',
     ) {}
 
@@ -46,15 +52,16 @@ describe('the worker', () => {
       const stopped = new Promise<void>((resolve) => {
         this.#stop = resolve;
       });
-      for (const { id, subject = 'in.a', bytes, deliveries = 1 } of this.messages) {
+      const own = new Map([['X-Own', 'kept']]);
+      for (const { id, subject = 'in.a', bytes, deliveries = 1, headers = own } of this.messages) {
         yield {
           ...{
             id,
             subject,
             bytes,
             deliveries,
-            headers: new Map([['X-Own', 'kept']]),
-            origin: `message ${id}`,
+            headers,
+            origin: `message ${id.slice(0, 9)}`,
           },
           accept: () => {
             this.events.push(`accept ${id}`);
@@ -192,6 +199,30 @@ describe('the worker', () => {
       'the answer is too large; its bytes are in message m, as they are too many for a dead letter',
     );
     expect(engine.stored.has('out.a.n')).toBe(true);
+  });
+
+  test('headers or an id that are too large for a dead letter stay behind', async () => {
+    const sizeOf = ({ bytes, headers, id }: Outgoing): number =>
+      [...headers].reduce((sum, [name, text]) => sum + name.length + text.length, bytes.length + id.length);
+    const large = 'x'.repeat(20_000);
+    const engine = new MemoryEngine(
+      [
+        { id: 'm', bytes: frameOf(1), headers: new Map([['X-Own', large]]) },
+        { id: large, bytes: frameOf(2) },
+      ],
+      (message) =>
+        sizeOf(message) > 10_000 ? new StoreFault('too-large', 'the answer is too large') : 'stored',
+    );
+    const worker = workerOf(engine);
+    await settled(worker, engine);
+    expect([...engine.verdicts.values(), worker.figures.dead]).toEqual(['accepted', 'accepted', 2]);
+    const letters = [...engine.stored.values()];
+    expect(letters.map(({ id, isBare }) => [id, isBare])).toEqual([
+      ['m', true],
+      [expect.stringMatching(/^~[0-9a-f]{64}$/), true],
+    ]);
+    for (const { headers } of letters)
+      expect([headers.has('X-Own'), headers.get('Hexcodes-Subject')]).toEqual([false, 'in.a']);
   });
 
   test('a message under no map is a dead letter', async () => {
