@@ -78,6 +78,8 @@ const TRIES = 3;
 const WORKER_NURSERY_MB = 4;
 const TICK_MS = 1000;
 const NO_BYTES = new Uint8Array(0);
+/** Makes piscina start a worker. */
+const EMPTY_TASK: WorkOrder = { kind: 'json', bytes: NO_BYTES, maxPoints: 0 };
 /** `close` waits no longer than this for threads that still load their modules. */
 const LOADING_TIMEOUT_MS = 5000;
 const LOADING_POLL_MS = 10;
@@ -105,6 +107,8 @@ export class Pool {
   #failedStarts = 0;
   /** No worker starts, as where memory or files are used up; none is tried again before the time. */
   #noStart: { readonly fault: PoolLostError; untilMs: number } | undefined;
+  /** While no worker starts: one is tried each second, as no work may come that would try it. */
+  #trying: NodeJS.Timeout | undefined;
   readonly #ticking: NodeJS.Timeout | undefined;
   readonly #watched = new WeakSet<Worker>();
   /** Threads whose first message has come, which they post once their modules are loaded. */
@@ -157,6 +161,11 @@ export class Pool {
     return (ticks * TICK_MS) / 1000;
   }
 
+  /** Why no block is answered: no worker starts. */
+  get absence(): string | undefined {
+    return this.#noStart?.fault.message;
+  }
+
   /** Piscina does not say which worker has which block: all are ended, and their other blocks are tried again. */
   #tick(most: number): void {
     let isHung = false;
@@ -169,6 +178,25 @@ export class Pool {
     const fault = new PoolLostError(`no thread of the pool starts: ${cause.message}`, { cause });
     this.#noStart = { fault, untilMs: performance.now() + TICK_MS };
     for (const block of this.#running) block.giveUp(fault);
+    this.#tryToStart();
+  }
+
+  #tryToStart(): void {
+    if (this.#trying !== undefined || this.#isClosing) return;
+    // The empty task of a try that failed waits on, and makes way for the next one.
+    let before = new AbortController();
+    this.#trying = setInterval(() => {
+      before.abort();
+      before = new AbortController();
+      this.#piscina.run(EMPTY_TASK, { signal: before.signal }).catch(() => {});
+      this.#watchLoading();
+    }, TICK_MS);
+    this.#trying.unref();
+  }
+
+  #stopTrying(): void {
+    clearInterval(this.#trying);
+    this.#trying = undefined;
   }
 
   /**
@@ -379,7 +407,7 @@ export class Pool {
     queueMicrotask(() => {
       const isWanted = this.options.threadIdleMs === undefined || this.#queue.blocks > 0;
       if (!this.#isClosing && isWanted && this.#piscina.threads.length < this.threads) {
-        this.#piscina.run({ kind: 'json', bytes: new Uint8Array(0), maxPoints: 0 }).catch(() => {});
+        this.#piscina.run(EMPTY_TASK).catch(() => {});
       }
       this.#watchLoading();
     });
@@ -394,6 +422,7 @@ export class Pool {
         this.#loaded.add(thread);
         this.#failedStarts = 0;
         this.#noStart = undefined;
+        this.#stopTrying();
       });
     }
   }
@@ -403,6 +432,7 @@ export class Pool {
     if (this.#isClosing) return;
     this.#isClosing = true;
     clearInterval(this.#ticking);
+    this.#stopTrying();
     this.#queue.callBodies(true);
     if (this.#queue.blocks > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     // A thread that is terminated while it loads its modules can abort the process (SIGABRT), and piscina calls the

@@ -235,6 +235,7 @@ export async function listen(
     const { oldestS } = pool;
     return oldestS < POOL_SILENT_S ? undefined : `a thread of the pool has not answered for ${oldestS} s`;
   });
+  readiness.addFault(() => pool.absence ?? parts.previous?.pool.absence);
   readiness.addWarning(() => (keys.absence === undefined ? keys.fault : undefined));
   readiness.addWarning(() => metering?.flusher.fault);
   readiness.addWarning(() => clock.warning);

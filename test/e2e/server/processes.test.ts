@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -131,6 +131,44 @@ test('stops with the default --drain-ms: no call of clients that ask on is reset
     lost.push(...result.lost);
   }
   expect(lost).toEqual([]);
+});
+
+test('/readyz says 503 and why while no thread of the pool starts, and 200 once one does, without a call', async () => {
+  const folder = sharedFolder('no-threads');
+  const [hook, missing] = [join(folder, 'no-threads.cjs'), join(folder, 'no-memory')];
+  writeFileSync(missing, '');
+  writeFileSync(
+    hook,
+    `const threads = require('node:worker_threads');
+    const { existsSync } = require('node:fs');
+    threads.Worker = class extends threads.Worker {
+      constructor(file, options) {
+        const fails = /piscina/.test(file) && existsSync(${JSON.stringify(missing)});
+        super(fails ? "throw new Error('no memory')" : file, fails ? { ...options, eval: true } : options);
+      }
+    };
+    require('node:module').syncBuiltinESMExports();`,
+  );
+  service = new ServeCommand([], { NODE_OPTIONS: `--require ${hook}` });
+  const [base, admin] = [await service.base(), await service.adminBase()];
+  const readyz = async (): Promise<string> => (await fetch(`${admin}/readyz`)).text();
+  const bulk = async (): Promise<number> => {
+    const body = `lat,lng\n${'21.0288,105.8525\n'.repeat(20_000)}`;
+    const headers = { 'X-API-Key': COMMAND_KEY, 'Content-Type': 'text/csv' };
+    const answer = await fetch(`${base}/v1/hexcodes/encode/bulk`, { method: 'POST', headers, body });
+    await answer.arrayBuffer().catch(() => {});
+    return answer.status;
+  };
+  expect(await readyz()).toBe('ready\n');
+  expect(await bulk()).toBe(503);
+  // Longer than two tries that fail.
+  for (let i = 0; i < 25; i++) {
+    expect(await readyz()).toBe('not ready\nreason: no thread of the pool starts: no memory\n');
+    await sleep(100);
+  }
+  rmSync(missing);
+  await expect.poll(readyz, { timeout: 20_000 }).toBe('ready\n');
+  expect(await bulk()).toBe(200);
 });
 
 test('--drain-ms: /readyz says 503 and why while requests and new connections are served, until a second signal', async () => {
