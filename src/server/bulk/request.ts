@@ -9,7 +9,7 @@ import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { booleanFault, type Parameter, readQuery } from '../../hexcodes/wire/params/query.js';
 import { faultsMessage } from '../http/answers.js';
-import { acceptedTypes, acceptsCoding, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/negotiation.js';
+import { acceptedTypes, encodingFor, qualityOf, utf8TypeOf, wantsErrorsOnly } from '../http/negotiation.js';
 import { AFTER_BODY } from '../transport/request-head.js';
 import { boundaryOf, FormBodyError, type PartHead } from './multipart.js';
 
@@ -107,7 +107,7 @@ export function readBulkRequest(operation: Operation, headers: BulkHeaders): Par
     hint: queryHint(headers.rawQuery, ['apikey', ...known]),
     extras: extrasWhere((name) => asked[name].text === 'true'),
     gzipIn,
-    gzipOut: acceptsCoding(headers.acceptEncoding, 'gzip'),
+    gzipOut: encodingFor(headers.acceptEncoding, ['gzip']) === 'gzip',
     isHeld: headers.answer === AFTER_BODY,
   };
   const conversion = readConversion(operation, headers, type === FORM ? undefined : type);

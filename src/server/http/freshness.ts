@@ -92,7 +92,7 @@ export function compressedText(type: string, text: string, lines: readonly strin
 
 export function sendCompressed(x: Exchange, text: CompressedText): void {
   const { type, plain, cacheControl = 'no-cache' } = text;
-  const encoding = encodingFor(x.head.header('accept-encoding'));
+  const encoding = encodingFor(x.head.header('accept-encoding'), ['br', 'gzip']);
   const bodyOf = (): Uint8Array => {
     if (encoding === 'br') text.br ??= brotliCompressSync(plain, { params: BROTLI });
     if (encoding === 'gzip') text.gzip ??= gzipSync(plain);

@@ -11,17 +11,19 @@ export interface Preference {
   readonly quality: number;
 }
 
-/** The entries of Accept or Accept-Encoding in order; a quality that cannot be read counts as 1. */
-export function preferences(header: string): Preference[] {
+/** 0 to 1; more than three decimals are read, too. */
+const QUALITY = /^q\s*=\s*(0?\.\d+|[01]|0\.|1\.0*)$/;
+
+/** The entries of Accept or Accept-Encoding in order. @param unread the quality of one that is not 0 to 1 */
+export function preferences(header: string, unread: 0 | 1): Preference[] {
   return header
     .toLowerCase()
     .split(',')
     .map((entry) => {
       const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
-      const quality = parameters
-        .map((p) => /^q\s*=\s*(\d+\.?\d*|\.\d+)$/.exec(p)?.[1])
-        .find((q) => q !== undefined);
-      return { name, quality: quality === undefined ? 1 : Number(quality) };
+      const said = parameters.find((p) => /^q\s*=/.test(p));
+      if (said === undefined) return { name, quality: 1 };
+      return { name, quality: Number(QUALITY.exec(said)?.[1] ?? unread) };
     })
     .filter(({ name }) => name !== '');
 }
@@ -33,7 +35,7 @@ const ANYTHING: Preference = { name: '*/*', quality: 1 };
  * are ignored, and a header without a range accepts anything, like an absent one (RFC 9110, 12.5.1).
  */
 export function acceptedTypes(accept: string): Preference[] {
-  const ranges = preferences(accept)
+  const ranges = preferences(accept, 1)
     .map(({ name, quality }) => ({ name: name === '*' ? ANYTHING.name : name, quality }))
     .filter(({ name }) => name.includes('/'));
   return ranges.length === 0 ? [ANYTHING] : ranges;
@@ -81,18 +83,21 @@ export function isJson(contentType: string): boolean {
   return type === JSON_TYPE || type === 'text/json' || /^application\/[\w.-]+\+json$/.test(type ?? '');
 }
 
-/** Whether an Accept-Encoding allows a coding (RFC 9110, 12.5.3). */
-export function acceptsCoding(accepted: string, coding: string): boolean {
-  const entries = preferences(accepted);
-  const entry = [coding, '*']
-    .map((wanted) => entries.find(({ name }) => name === wanted))
-    .find((each) => each !== undefined);
-  return entry !== undefined && entry.quality > 0;
-}
-
-/** The smallest encoding that the request accepts. */
-export function encodingFor(accepted: string): 'br' | 'gzip' | 'plain' {
-  return (['br', 'gzip'] as const).find((coding) => acceptsCoding(accepted, coding)) ?? 'plain';
+/**
+ * The coding of an answer by Accept-Encoding (RFC 9110, 12.5.3): of the highest quality, of equal ones the first
+ * offered. No coding is the last choice unless the header names it, and what is sent where it refuses all.
+ * @param offered smallest first
+ */
+export function encodingFor<T extends 'br' | 'gzip'>(accepted: string, offered: readonly T[]): T | 'plain' {
+  const entries = preferences(accepted, 0).map(({ name, quality }) => ({
+    name: name === 'x-gzip' ? 'gzip' : name,
+    quality,
+  }));
+  const qualityFor = (coding: string): number | undefined =>
+    (entries.find(({ name }) => name === coding) ?? entries.find(({ name }) => name === '*'))?.quality;
+  const best = Math.max(0, ...offered.map((coding) => qualityFor(coding) ?? 0));
+  if (best === 0 || (qualityFor('identity') ?? 0) > best) return 'plain';
+  return offered.find((coding) => qualityFor(coding) === best)!;
 }
 
 // Two versions of the boundary data side by side, for the time after a change of borders: a request whose header

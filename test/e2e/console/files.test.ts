@@ -556,9 +556,30 @@ describe('files of the page', () => {
 
   test.each([
     ['br;q=0, gzip', 'gzip'],
+    ['br;q=0.1, gzip', 'gzip'],
+    ['gzip;q=0.2,BR;Q=0.9', 'br'],
+    ['gzip;q=0.5, *', 'br'],
+    ['gzip, *;q=0.5', 'gzip'],
+    ['x-gzip', 'gzip'],
     ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['br;q=0, gzip;q=0, *', undefined],
     ['identity', undefined],
+    ['identity, gzip;q=0.5', undefined],
+    ['identity;q=0.5, gzip;q=0.25, br;q=0.4', undefined],
+    ['identity;q=0.5, gzip;q=0.5', 'gzip'],
+    ['identity;q=0, gzip;q=0.001', 'gzip'],
+    ['identity;q=0', undefined],
     ['*;q=0', undefined],
+    ['*;q=0, gzip;q=0.3', 'gzip'],
+    ['zstd, deflate', undefined],
+    ['br;q=x, gzip;q=0.1', 'gzip'],
+    ['br;q=, gzip;q=0.1', 'gzip'],
+    ['br;q=2, gzip;q=0.1', 'gzip'],
+    ['br;q=1.5, gzip;q=-1', undefined],
+    ['br;q="1", gzip;q=1e0', undefined],
+    [', ,;q=1,gzip ; q=0.123456', 'gzip'],
+    ['br;q=1.000;level=4, gzip', 'br'],
   ])('Accept-Encoding: %s', async (accepted, encoding) => {
     const name = fileOf(page.body.toString(), 'console', '.css');
     const { headers } = await getBytes(server, name, { 'Accept-Encoding': accepted });

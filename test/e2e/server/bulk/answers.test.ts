@@ -106,6 +106,21 @@ test('gzip is accepted and sent', async () => {
   expect(plain.headers.get('content-encoding')).toBeNull();
 });
 
+test.each([
+  ['gzip;q=0.5, identity', null],
+  ['gzip;q=0.5, identity;q=0.5', 'gzip'],
+  ['identity;q=0, *;q=0.1', 'gzip'],
+  ['br;q=1, *;q=0', null],
+  ['br, gzip;q=0.001', 'gzip'],
+  ['gzip;q=x', null],
+  ['X-GZIP', 'gzip'],
+])('Accept-Encoding: %s', async (accepted, encoding) => {
+  const headers = { 'Content-Type': MEDIA.csv, 'Accept-Encoding': accepted };
+  const answer = await post(ENCODE, headers, csvBody(7, 3));
+  expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, encoding]);
+  expect(await answer.text()).toContain(',OK');
+});
+
 test('a row is answered before the next one is sent', async () => {
   const peer = await RawBulkPeer.connect(server.port);
   const rows = ['{"lat":21,"lng":105}\n', '{"lat":10,"lng":106}\n', '{"lat":"x","lng":1}\n'];
