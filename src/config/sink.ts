@@ -1,5 +1,5 @@
 // Settings: where positions of Traccar go on to, and how they wait while that is away.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { BUS } from './bus.js';
 import { Fault, integerOr, isHostAndPort, MAX_BYTES, MIB, requireDatabase, textOr } from './setting.js';
@@ -154,6 +154,8 @@ function fileSink(given: string): SinkAddress {
   } catch {
     throw new Fault(`names a file in a folder that cannot be written: ${dirname(path)}`);
   }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new Fault(`names a folder, not a file: ${path}`);
   return { kind: 'file', path, format };
 }
 

@@ -34,7 +34,7 @@ export default function register(program: Command): void {
   });
 }
 
-/** Opens no port and makes no file. @returns the exit code */
+/** Opens no port and leaves no file behind. @returns the exit code */
 async function examine(command: Command, { checkConfig, printConfig }: Options): Promise<number> {
   try {
     const { config, shown } = readAgain(command, SETTING_NAMES);
@@ -46,6 +46,7 @@ async function examine(command: Command, { checkConfig, printConfig }: Options):
       const { openBasemap } = await import('../../server/routes/basemap-archive.js');
       await (await openBasemap(config))?.close();
       await (await import('../../server/transport/load-uws.js')).loadUws(config.uws);
+      await (await import('../../server/lifecycle/examine.js')).examineFiles(config);
       say('the configuration can be used\n');
     }
     return EXIT.OK;

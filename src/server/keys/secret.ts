@@ -4,6 +4,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -14,21 +15,36 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 // The data folder and the small files in it, readable by their owner only. A file is written beside its final path
 // and renamed when complete: a full disk or a crash leaves either the old state or the new one, never an empty file.
 
 const OTHERS_MAY_WRITE = 0o022;
 
-/** Creates the data folder if needed, readable by its owner only. */
-export function ensureDataDir(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+/**
+ * The data folder, made if it is not there, readable by its owner only. Node's own `recursive` tries without end where
+ * a folder of the system takes no others, as /proc.
+ * @returns the folders that were made, the outer ones first
+ */
+export function ensureDataDir(dataDir: string): string[] {
+  if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const outer = dirname(dataDir);
+  const made = outer === dataDir ? [] : ensureDataDir(outer);
+  try {
+    mkdirSync(dataDir, 0o700);
+  } catch (error) {
+    const isThere = statSync(dataDir, { throwIfNoEntry: false })?.isDirectory();
+    // Another process was faster.
+    if (isThere) return made;
+    throw error;
+  }
+  return [...made, dataDir];
 }
 
 /** A sentence if other users can replace the files of the folder; undefined otherwise. */
 export function folderWarning(dataDir: string): string | undefined {
-  const mode = statSync(dataDir, { throwIfNoEntry: false })?.mode ?? 0;
+  const mode = existsSync(dataDir) ? statSync(dataDir).mode : 0;
   if (process.platform === 'win32' || (mode & OTHERS_MAY_WRITE) === 0) return undefined;
   const digits = (mode & 0o777).toString(8).padStart(4, '0');
   return `other users can write to the data folder ${dataDir} (mode ${digits}) and so replace its keys: chmod 700 it`;
@@ -78,21 +94,27 @@ export function pepperCheckOf(pepper: string): string {
 }
 
 /**
- * The pepper of the data folder. If there is none, or an empty file, one is made; of several concurrent callers
- * exactly one makes it.
- * @param storedKeys the number of keys in the store; if there are any, a lost pepper is never replaced
+ * The pepper kept in the data folder: undefined or '' where one is to be made.
+ * @param storedKeys the number of keys in the store; with any, a lost pepper is never replaced
  * @param address of the store, for people
  * @throws Error with a sentence for people
  */
-export function readOrMakePepper(dataDir: string, storedKeys: number, address: string): string {
+export function keptPepper(dataDir: string, storedKeys: number, address: string): string | undefined {
   const path = join(dataDir, 'pepper');
   const found = readPepper(dataDir);
-  if (found) return found;
-  if (storedKeys > 0) {
+  if (!found && storedKeys > 0) {
     throw new Error(
       `${path} is ${found === '' ? 'empty' : 'missing'}, and without it the ${storedKeys} keys of ${address} are lost: restore pepper from the backup that the keys belong to, or set HEXCODES_KEY_PEPPER`,
     );
   }
+  return found;
+}
+
+/** The pepper of the data folder, made where there is none; of several callers at once exactly one makes it. */
+export function readOrMakePepper(dataDir: string, storedKeys: number, address: string): string {
+  const path = join(dataDir, 'pepper');
+  const found = keptPepper(dataDir, storedKeys, address);
+  if (found) return found;
   const text = `${randomBytes(32).toString('hex')}\n`;
   if (found === '') replacePrivateFile(path, text);
   else {

@@ -1,7 +1,7 @@
 // `hexcodes serve`: its configuration, and a process that may open few files.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -36,6 +36,58 @@ test.each([
   const args = ['serve', '--check-config', ...(isFlag ? [name!, value!] : [])];
   const { code, stderr } = await folder.run(args, { env: isFlag ? {} : { [name!]: value! } });
   expect([code, stderr]).toEqual([2, expect.stringContaining(name!)]);
+});
+
+type Refused = [dataDir: string, due: string, env?: Record<string, string>];
+
+test('--check-config says what the start would say of the data folder and of files, and leaves nothing behind', async () => {
+  const check = (dataDir: string, env: Record<string, string> = {}) =>
+    folder.run(['serve', '--check-config', '--data-dir', dataDir], { env });
+  const make = (...path: string[]): string => {
+    mkdirSync(folder.file(path.join('/')), { recursive: true });
+    return path[0]!;
+  };
+  const write = (name: string, file: string, text: string): string => {
+    make(name);
+    folder.write(`${name}/${file}`, text);
+    return name;
+  };
+  folder.write('file', '');
+  for (const args of [['init'], ['create', '--name', 'one', '--show']])
+    expect((await folder.run(['keys', ...args, '--data-dir', 'lost'])).code).toBe(0);
+  rmSync(folder.file('lost/pepper'));
+  const refused: Refused[] = [
+    ['file', 'the data folder file is a file, not a folder'],
+    ['file/below/it', 'lies below a file'],
+    ['/proc/hexcodes/below', 'cannot be made'],
+    [write('damaged', 'keys.db', 'no database at all, but a text'), 'keys.db is damaged, or no key store'],
+    [make('folder', 'keys.db'), 'keys.db'],
+    [write('short', 'pepper', 'short'), 'holds no pepper'],
+    ['lost', 'pepper is missing, and without it the 1 keys'],
+    [write('spools', 'spool', ''), 'spool is a file'],
+    [write('backlogs', 'traccar', ''), 'traccar is a file', { HEXCODES_TRACCAR_SINK: 'http://127.0.0.1:1/' }],
+    ...['NKEY', 'CREDS', 'TLS_CA', 'TLS_CERT', 'TLS_KEY'].map((name): Refused => {
+      const env = {
+        HEXCODES_TRACCAR_SINK: 'nats://127.0.0.1:1/a.b',
+        [`HEXCODES_NATS_${name}`]: 'absent.pem',
+      };
+      return ['good', `HEXCODES_NATS_${name} names a file that cannot be read`, env];
+    }),
+    [make('good'), 'names a folder', { HEXCODES_TRACCAR_SINK: `file:${folder.file(make('sink.csv'))}` }],
+    ['good', 'HEXCODES_API_KEYS_FILE names a file', { HEXCODES_API_KEYS_FILE: 'absent' }],
+  ];
+  const before = folder.names();
+  for (const [dataDir, due, env] of refused) {
+    const { code, stderr } = await check(dataDir, env);
+    expect([dataDir, code, stderr]).toEqual([dataDir, 2, expect.stringContaining(due)]);
+  }
+  for (const dataDir of ['good', 'new/with/levels'])
+    expect([dataDir, (await check(dataDir)).code]).toEqual([dataDir, 0]);
+  expect([folder.names(), readdirSync(folder.file('good'))]).toEqual([before, []]);
+  expect((await folder.run(['keys', 'init', '--data-dir', 'kept'])).code).toBe(0);
+  const kept = readFileSync(folder.file('kept/keys.db'));
+  expect((await check('kept')).code).toBe(0);
+  expect(readFileSync(folder.file('kept/keys.db')).equals(kept)).toBe(true);
 });
 
 test('--check-config lets addresses and names pass', async () => {

@@ -128,6 +128,11 @@ export class LibsqlConnection extends Connection {
     }
   }
 
+  /** Whether no step is missing. */
+  get isOfThisVersion(): boolean {
+    return this.#version() === this.file.steps.length;
+  }
+
   get isCurrent(): boolean {
     try {
       return fileOf(this.#fileStamp()) === fileOf(this.#stamp);

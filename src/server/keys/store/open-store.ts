@@ -1,6 +1,8 @@
 // Opens the store that the configuration names: the file in the data folder, or a database that several nodes share.
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkPepper } from '../manage/key-changes.js';
+import { keptPepper } from '../secret.js';
 import { isDamage, postgresFault, sqliteFault } from './connection.js';
 import { KeyStore } from './key-store.js';
 import { LibsqlConnection, type SqliteFile } from './libsql.js';
@@ -92,6 +94,32 @@ export async function openOrMakeStore({ dataDir, url }: StoreOptions): Promise<K
   const opened =
     url === undefined ? LibsqlConnection.openOrMake(fileIn(dataDir)) : openPostgres(url, NAME, true);
   return new KeyStore(await opened);
+}
+
+/**
+ * Refuses a file that a start would refuse, and changes nothing: one of an earlier version is not looked into.
+ * @param pepper undefined: that of the data folder
+ * @throws Error with a sentence for people
+ */
+export async function examineStore(dataDir: string, pepper: string | undefined): Promise<void> {
+  const path = storePath(dataDir);
+  if (!existsSync(path) || statSync(path).size === 0) {
+    keptPepper(dataDir, 0, path);
+    return;
+  }
+  try {
+    const connection = LibsqlConnection.open(fileIn(dataDir));
+    const store = new KeyStore(connection);
+    try {
+      if (!connection.isOfThisVersion) return;
+      const kept = pepper ?? keptPepper(dataDir, await store.count(), path);
+      if (kept) checkPepper(path, await store.head(), kept);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw new Error(sqliteFault(dataDir, error), { cause: error });
+  }
 }
 
 /**

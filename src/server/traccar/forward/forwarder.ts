@@ -343,17 +343,7 @@ async function sinkOf(
       return new PostgresSink(address, config.traccarPostgresPassword);
     }
     case 'nats': {
-      const settings = {
-        natsUrl: [address.server],
-        natsUser: config.traccarNatsUser,
-        natsPassword: config.traccarNatsPassword,
-        natsToken: config.traccarNatsToken,
-        natsNkey: contentOfFile(config, 'traccarNatsNkeyFile'),
-        natsCreds: contentOfFile(config, 'traccarNatsCredsFile'),
-        natsTlsCa: contentOfFile(config, 'traccarNatsTlsCaFile'),
-        natsTlsCert: contentOfFile(config, 'traccarNatsTlsCertFile'),
-        natsTlsKey: contentOfFile(config, 'traccarNatsTlsKeyFile'),
-      };
+      const settings = natsSettingsOf(address.server, config);
       return new NatsSink(`${address.server}/${address.subject}`, async () => {
         const { BUSES } = await import('../../../bus/open-bus.js');
         const bus = await BUSES.NATS.open(settings, { isPatient: false, say: () => {} });
@@ -361,6 +351,27 @@ async function sinkOf(
       });
     }
   }
+}
+
+/** @throws Error that names a file that cannot be read */
+function natsSettingsOf(server: string, config: ServeConfig) {
+  return {
+    natsUrl: [server],
+    natsUser: config.traccarNatsUser,
+    natsPassword: config.traccarNatsPassword,
+    natsToken: config.traccarNatsToken,
+    natsNkey: contentOfFile(config, 'traccarNatsNkeyFile'),
+    natsCreds: contentOfFile(config, 'traccarNatsCredsFile'),
+    natsTlsCa: contentOfFile(config, 'traccarNatsTlsCaFile'),
+    natsTlsCert: contentOfFile(config, 'traccarNatsTlsCertFile'),
+    natsTlsKey: contentOfFile(config, 'traccarNatsTlsKeyFile'),
+  };
+}
+
+/** Refuses the files of a sink that a start would refuse. */
+export function examineSink(config: ServeConfig): void {
+  const { traccarSink } = config;
+  if (traccarSink?.kind === 'nats') natsSettingsOf(traccarSink.server, config);
 }
 
 type FileName = Extract<keyof typeof TRACCAR, `${string}File`>;
