@@ -143,6 +143,7 @@ describe('src', () => {
     'pool/usable-cores',
     'server/observe/log',
     'server/observe/heartbeat',
+    'server/lifecycle/examine',
     'server/lifecycle/parts',
     'server/bulk/spool',
     'server/routes/console-page',

@@ -1,5 +1,5 @@
-// What a start would say of the data folder, and of the files in it and of its sink: for --check-config, which leaves
-// nothing behind.
+// Faults of the data folder, of the files in it and of those of a sink, as a start would find them: for --check-config,
+// which leaves nothing behind.
 import { existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServeConfig } from '../../config/config.js';
