@@ -16,8 +16,6 @@ export interface Load {
   /** Requests or frames a second; of an open job. */
   readonly ratePerS: number;
   readonly arrivals: Arrivals;
-  /** Requests that start at the same moment. */
-  readonly startTogether: number;
 }
 
 export interface Job {

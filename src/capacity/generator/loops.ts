@@ -6,8 +6,7 @@
 import type { Peer, Sent } from '../peers/socket-peer.js';
 import { Latencies } from './latencies.js';
 
-// The clock of the loops, and when requests should start: at a fixed rate, evenly or as a Poisson process, one by one
-// or several at once.
+// The clock of the loops, and when requests should start: at a fixed rate, evenly or as a Poisson process.
 
 // Seeded random numbers, so that a run can be repeated with the same arrivals.
 
@@ -47,22 +46,16 @@ export type Arrivals = 'constant' | 'poisson';
 export class Schedule {
   readonly #gapMs: number;
   #nextMs: number;
-  #leftOfBatch: number;
 
-  /**
-   * @param ratePerS requests a second, above 0
-   * @param batch requests that start at the same moment
-   */
+  /** @param ratePerS requests a second, above 0 */
   constructor(
     readonly arrivals: Arrivals,
     ratePerS: number,
     private readonly uniform: () => number,
-    private readonly batch = 1,
   ) {
     if (!(ratePerS > 0)) throw new RangeError(`a rate of ${ratePerS} requests a second`);
-    this.#gapMs = (1000 * batch) / ratePerS;
+    this.#gapMs = 1000 / ratePerS;
     this.#nextMs = this.#gap();
-    this.#leftOfBatch = batch;
   }
 
   /** When the next request should start; `take` goes on to the one after it. */
@@ -71,8 +64,6 @@ export class Schedule {
   }
 
   take(): void {
-    if (--this.#leftOfBatch > 0) return;
-    this.#leftOfBatch = this.batch;
     this.#nextMs += this.#gap();
   }
 

@@ -65,7 +65,7 @@ async function runJob(job: Job, traffic: Traffic, onConnected: () => void): Prom
     const uniform = uniformFrom(job.seed);
     const loads = open.map(({ load, exchanges, peers }) => ({
       peers,
-      schedule: new Schedule(load.arrivals, load.ratePerS, uniform, load.startTogether),
+      schedule: new Schedule(load.arrivals, load.ratePerS, uniform),
       exchanges: exchanges.length,
       sampleEvery: job.sampleEvery,
     }));

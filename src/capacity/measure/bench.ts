@@ -16,12 +16,12 @@ import {
   workSpread,
 } from '../processes/machine.js';
 import {
+  ControlProcess,
   CoreSpeed,
   GeneratorProcess,
   measureConversions,
   ServiceProcess,
   type Subject,
-  startControlProcess,
 } from '../processes/pinned-process.js';
 import { landPositions, POSITIONS } from '../traffic/traffic.js';
 import { type Backlog, Gauge, measureBacklog, measureWay, QuietGuard } from './gauge.js';
@@ -295,7 +295,7 @@ async function measureControl(
   gaugeOf: (subject: Subject, sampleEvery: number) => Gauge,
   durations: Durations,
 ) {
-  const control = await startControlProcess();
+  const control = await ControlProcess.start();
   try {
     const gauge = gaugeOf({ base: control.base, key: '', pids: [control.pid] }, 0);
     const single = PROFILES[0]!;

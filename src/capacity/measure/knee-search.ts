@@ -137,13 +137,13 @@ export const FULL = durationsAt(2);
 export interface Profile {
   readonly name: WayKind | 'mixed';
   readonly pointsPerUnit: number;
-  /** At a rate for the whole profile. @param startTogether requests of the first load that start at once */
+  /** At a rate for the whole profile. */
   loadsAt(ratePerS: number, arrivals: Load['arrivals']): readonly Load[];
   /** As fast as it is answered; undefined for mixed traffic. */
   readonly backlog: Load | undefined;
 }
 
-const REST = { ratePerS: 0, arrivals: 'poisson', startTogether: 1 } as const;
+const REST = { ratePerS: 0, arrivals: 'poisson' } as const;
 
 function profile(
   kind: WayKind,

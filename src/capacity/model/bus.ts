@@ -2,6 +2,7 @@
 // retention. Costs are those of `npm run bench -- engine`.
 
 import type { ConversionResult, Results } from '../measure/results.js';
+import type { Requirements } from './sizing.js';
 
 /** CPU of a point in messages of 16,384 points, in nanoseconds, on one core of an Intel Xeon at 2.5 GHz. */
 const WORKER_NS = 160;
@@ -119,14 +120,10 @@ export function busOf(request: BusRequest, { bytesPerSecond, spare }: StreamArit
 // A history that is converted once: the cores and machines that finish it in time, from what the command takes for a
 // row.
 
-interface OnceRequest {
+interface OnceRequest extends Pick<Requirements, 'coresPerMachine' | 'headroom' | 'pricePerCoreHour'> {
   readonly rows: number;
   readonly format: ConversionResult['format'];
   readonly withinMs: number;
-  readonly coresPerMachine: number;
-  /** Share of the capacity that stays free, 0 to below 1. */
-  readonly headroom: number;
-  readonly pricePerCoreHour: number | undefined;
 }
 
 export interface OncePlan {

@@ -25,7 +25,7 @@ interface Turns {
 export class Costs {
   /** @param scale costs are multiplied by it: 1, or the edges of their spread */
   constructor(
-    private readonly results: Results,
+    readonly results: Results,
     private readonly scale = 1,
   ) {}
 
@@ -37,13 +37,6 @@ export class Costs {
   /** Whether a plan can be made of messages of a kind. */
   has(kind: WayKind): boolean {
     return this.results.ways.some(({ name, costBacklogUs }) => name === kind && costBacklogUs !== null);
-  }
-
-  /**
-   * Whether the machine was quiet while it was measured: else knees say more about the machine than about the service.
-   */
-  get isQuietEnough(): boolean {
-    return this.results.isQuietEnough;
   }
 
   /** Share of a core that a process takes whatever it is asked; 0 where nobody knows. */
@@ -97,7 +90,7 @@ export class Costs {
       this.scale * kindPerS ** COLD_KIND * allPerS ** (1 - COLD_KIND),
       (1e6 * busyAtBacklogCost) / backlogUs,
     );
-    const surchargeUs = this.#surchargeUs(way, ratePerS);
+    const surchargeUs = Math.max(0, costAt(curveOf(way), ratePerS) - backlogUs);
     if (surchargeUs === 0 || busyAtBacklogCost >= 1) return 0;
     const asleep = Math.min(1, (1 - busyAtBacklogCost) / (1 - (ratePerS * backlogUs) / 1e6));
     return this.scale * surchargeUs * asleep * this.largerWakeUp(kind, points);
@@ -120,10 +113,6 @@ export class Costs {
       .sort((a, b) => a - b);
     // A queue lengthens the upper ones.
     return beyond[Math.floor((beyond.length - 1) / 2)] ?? 0;
-  }
-
-  #surchargeUs(way: WayResult, ratePerS: number): number {
-    return Math.max(0, costAt(curveOf(way), ratePerS) - way.costBacklogUs!.median);
   }
 }
 

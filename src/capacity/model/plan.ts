@@ -120,14 +120,9 @@ function memoryBytesOf(demand: Demand, layout: Layout, results: Results, cores: 
 
 export interface PlanRequest extends Requirements {
   readonly fleet: Fleet;
-  /** Machines that may fail at the peak. */
-  readonly survive: number;
-  readonly memoryBytesPerMachine: number;
   readonly linkBitsPerS: number;
   /** Proxies before the machines that share the connections evenly; 0: none, so that vehicles reach the machines. */
   readonly proxies: number;
-  /** Price of one core for one hour, in any currency; undefined: unknown. */
-  readonly pricePerCoreHour: number | undefined;
 }
 
 /** An answer with its uncertainty: between a plan with every figure at its better quartile and one at its worse. */
@@ -242,16 +237,9 @@ export interface Step {
   readonly answer: Answer;
 }
 
-/** A fleet at a multiple of its mean rate, its connections as they are and without its nights. */
-export const stepAt = (request: PlanRequest, results: Results, times: number): Step =>
-  stepOf({ ...request.fleet, peakFactor: times, nightly: undefined }, request, results);
-
-/** A fleet at a multiple of its vehicles. */
-export const stepGrown = (request: PlanRequest, results: Results, growth: number): Step =>
-  stepOf({ ...request.fleet, growth }, request, results);
-
-function stepOf(fleet: Fleet, request: PlanRequest, results: Results): Step {
-  const planned = new Planner(fleet, request, results);
+/** The step of a request whose fleet is changed. */
+export function stepOf(change: Partial<Fleet>, request: PlanRequest, results: Results): Step {
+  const planned = new Planner({ ...request.fleet, ...change }, request, results);
   return { demand: planned.demand, processes: planned.sizing.used, answer: planned.answer() };
 }
 

@@ -98,6 +98,11 @@ export interface Requirements {
   readonly coresPerMachine: number;
   /** More processes than were measured carry in proportion: undefined, only as far as the speed-ups support. */
   readonly assumeLinear?: boolean;
+  /** Machines that may fail at the peak. */
+  readonly survive: number;
+  readonly memoryBytesPerMachine: number;
+  /** Price of one core for one hour, in any currency; undefined: unknown. */
+  readonly pricePerCoreHour: number | undefined;
 }
 
 export interface Layout {
@@ -299,7 +304,7 @@ export class Sizer {
   #kneePerS({ kind, backlogUs }: ProcessStream): number {
     const { knee, backlogPerS } = this.costs.way(kind);
     const isUsable =
-      this.costs.isQuietEnough &&
+      this.costs.results.isQuietEnough &&
       knee !== null &&
       backlogPerS !== null &&
       knee.isConfirmed &&
@@ -309,11 +314,8 @@ export class Sizer {
   }
 }
 
-const NEVER: Tail = {
-  p50Us: Number.POSITIVE_INFINITY,
-  p90Us: Number.POSITIVE_INFINITY,
-  p99Us: Number.POSITIVE_INFINITY,
-};
+const INFINITE = Number.POSITIVE_INFINITY;
+const NEVER: Tail = { p50Us: INFINITE, p90Us: INFINITE, p99Us: INFINITE };
 
 const busyOf = (streams: readonly ProcessStream[]): number =>
   streams.reduce((sum, { messagesPerS, costUs }) => sum + (messagesPerS * costUs) / 1e6, 0);

@@ -274,32 +274,21 @@ interface Weighted {
   readonly share: number;
 }
 
-/** To one part in a million. */
+/** @param percentiles ascending */
 function weightedPercentiles(parts: readonly Weighted[], percentiles: readonly number[]): number[] {
   if (parts.length === 1) return percentilesOf(parts[0]!.us, percentiles);
-  const sorted = parts.map(({ us, share }) => ({ us: us.slice().sort(), share }));
-  const shareUpTo = (limitUs: number): number =>
-    sorted.reduce((sum, { us, share }) => sum + (share * countUpTo(us, limitUs)) / us.length, 0);
+  const sorted = parts.map(({ us, share }) => ({ us: us.slice().sort(), each: share / us.length, at: 0 }));
+  const nextOf = ({ us, at }: (typeof sorted)[number]): number => us[at] ?? Number.POSITIVE_INFINITY;
+  let [share, reachedUs] = [0, 0];
   return percentiles.map((percentile) => {
-    let [low, high] = [0, Math.max(...sorted.map(({ us }) => us.at(-1)!))];
-    while (high - low > 1e-6 * high) {
-      const middle = (low + high) / 2;
-      if (shareUpTo(middle) >= percentile / 100) high = middle;
-      else low = middle;
+    while (share < percentile / 100) {
+      const next = sorted.reduce((a, b) => (nextOf(b) < nextOf(a) ? b : a));
+      reachedUs = nextOf(next);
+      share += next.each;
+      next.at++;
     }
-    return high;
+    return reachedUs;
   });
-}
-
-/** Number of ascending values up to a limit. */
-function countUpTo(values: Float64Array, limit: number): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle]! <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /**

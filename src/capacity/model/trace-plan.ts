@@ -61,7 +61,7 @@ class TraceRun {
   /** @throws Error where the results have no figures of a kind of message */
   constructor(
     private readonly trace: Trace,
-    private readonly needs: Requirements & { readonly profile: FleetProfile },
+    private readonly needs: TraceRequest,
     private readonly results: Results,
   ) {
     const kinds = new Set<WayKind>();
@@ -205,11 +205,6 @@ const MAX_MACHINES = 100_000;
 
 export interface TraceRequest extends Requirements {
   readonly profile: FleetProfile;
-  /** Machines that may fail. */
-  readonly survive: number;
-  readonly memoryBytesPerMachine: number;
-  /** Price of one core for one hour, in any currency; undefined: unknown. */
-  readonly pricePerCoreHour: number | undefined;
 }
 
 /** A number of processes, with the costs in the middle of what was measured. */

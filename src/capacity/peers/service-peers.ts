@@ -11,24 +11,21 @@ const LINE_END = Buffer.from('\r\n');
 
 type State = 'head' | 'body' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer';
 
-class HttpAnswers {
+/** Statuses of an overloaded server and of a key over its limit. */
+const REFUSALS = [429, 503];
+
+export class HttpPeer extends SocketPeer {
   #state: State = 'head';
   #held: Buffer | null = null;
   #left = 0;
   #status = 0;
   #parts: Buffer[] | null = null;
 
-  /**
-   * @param wantsBody asked once an answer, when its head has come
-   * @param onAnswer called at the end of each answer, with the body if it was wanted
-   */
-  constructor(
-    private readonly wantsBody: () => boolean,
-    private readonly onAnswer: (status: number, body: Buffer | null) => void,
-  ) {}
+  static async open(base: URL, exchanges: readonly Exchange[], maxUnanswered: number): Promise<HttpPeer> {
+    return new HttpPeer(await Connection.open(base), exchanges, maxUnanswered);
+  }
 
-  /** @throws Error where the bytes are not an HTTP answer */
-  push(bytes: Buffer): void {
+  protected override push(bytes: Buffer): void {
     const data = this.#held === null ? bytes : Buffer.concat([this.#held, bytes]);
     this.#held = null;
     let at = 0;
@@ -76,7 +73,7 @@ class HttpAnswers {
     this.#status = Number(head.slice(9, 12));
     if (!head.startsWith('HTTP/1.1 ') || !(this.#status >= 100))
       throw new Error(`no HTTP answer: ${head.slice(0, 60)}`);
-    this.#parts = this.#status !== 200 || this.wantsBody() ? [] : null;
+    this.#parts = this.#status !== 200 || this.oldest?.isSampled === true ? [] : null;
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     if (length === undefined) {
       if (!/\r\ntransfer-encoding: *chunked/i.test(head)) throw new Error('an answer without a length');
@@ -104,31 +101,9 @@ class HttpAnswers {
     this.#state = 'head';
     const body = this.#parts === null ? null : Buffer.concat(this.#parts);
     this.#parts = null;
-    this.onAnswer(this.#status, body);
-  }
-}
-
-/** Statuses of an overloaded server and of a key over its limit. */
-const REFUSALS = [429, 503];
-
-export class HttpPeer extends SocketPeer {
-  readonly #answers = new HttpAnswers(
-    () => this.oldest?.isSampled === true,
-    (status, body) => this.#end(status, body),
-  );
-
-  static async open(base: URL, exchanges: readonly Exchange[], maxUnanswered: number): Promise<HttpPeer> {
-    return new HttpPeer(await Connection.open(base), exchanges, maxUnanswered);
-  }
-
-  protected override push(bytes: Buffer): void {
-    this.#answers.push(bytes);
-  }
-
-  #end(status: number, body: Buffer | null): void {
-    if (status === 200) this.answered('ok', body);
-    else if (REFUSALS.includes(status)) this.answered('refused', null);
-    else this.fault(`the server answers ${status}: ${body?.toString('utf8', 0, 300)}`);
+    if (this.#status === 200) this.answered('ok', body);
+    else if (REFUSALS.includes(this.#status)) this.answered('refused', null);
+    else this.fault(`the server answers ${this.#status}: ${body?.toString('utf8', 0, 300)}`);
   }
 }
 

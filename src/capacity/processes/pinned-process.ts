@@ -17,36 +17,51 @@ import type { GeneratorMessage, Job, JobReport } from '../generator/job.js';
 import type { ConversionResult } from '../measure/results.js';
 import { cpuMicrosOf, familyOf, memoryOf } from './machine.js';
 
-const CONTROL_SERVER = new URL('../control/program.js', import.meta.url);
+/** A program of this package with a channel, which has sent its first message. */
+abstract class Program {
+  protected constructor(protected readonly child: ChildProcess) {}
 
-interface ControlProcess {
-  /** Its address, without a path. */
-  readonly base: string;
-  readonly pid: number;
-  end(): void;
+  /** @param program its module, from here @param core to bind it to */
+  protected static async begun<T>(program: string, core: number) {
+    const options: ForkOptions = { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' };
+    if (canPin()) {
+      options.execPath = 'taskset';
+      options.execArgv = ['-c', String(core), process.execPath];
+    }
+    const child = fork(new URL(program, import.meta.url), [], options);
+    return { child, first: await messageOf<T>(child) };
+  }
+
+  end(): void {
+    if (this.child.connected) this.child.disconnect();
+  }
 }
 
-export async function startControlProcess(): Promise<ControlProcess> {
-  const child = forkPinned(CONTROL_SERVER, String(SERVER_CORE));
-  const { port } = await messageOf<{ port: number }>(child);
-  return {
-    base: `http://127.0.0.1:${port}`,
-    pid: child.pid!,
-    end: () => child.disconnect(),
-  };
+export class ControlProcess extends Program {
+  private constructor(
+    child: ChildProcess,
+    /** Its address, without a path. */
+    readonly base: string,
+  ) {
+    super(child);
+  }
+
+  static async start(): Promise<ControlProcess> {
+    const { child, first } = await Program.begun<{ port: number }>('../control/program.js', SERVER_CORE);
+    return new ControlProcess(child, `http://127.0.0.1:${first.port}`);
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
 }
 
-const CORE_SPEED = new URL('./core-speed-program.js', import.meta.url);
 const WORK_MS = 20;
 
 /** The speed of the server's core at this moment, which has to be asked while the server rests. */
-export class CoreSpeed {
-  private constructor(private readonly child: ChildProcess) {}
-
+export class CoreSpeed extends Program {
   static async start(): Promise<CoreSpeed> {
-    const child = forkPinned(CORE_SPEED, String(SERVER_CORE));
-    await messageOf(child);
-    return new CoreSpeed(child);
+    return new CoreSpeed((await Program.begun('./core-speed-program.js', SERVER_CORE)).child);
   }
 
   /** The time of a piece of work, in microseconds. */
@@ -55,21 +70,11 @@ export class CoreSpeed {
     this.child.send(WORK_MS);
     return (await answer).workUs;
   }
-
-  end(): void {
-    if (this.child.connected) this.child.disconnect();
-  }
 }
 
-const GENERATOR = new URL('../generator/program.js', import.meta.url);
-
-export class GeneratorProcess {
-  private constructor(private readonly child: ChildProcess) {}
-
+export class GeneratorProcess extends Program {
   static async start(): Promise<GeneratorProcess> {
-    const child = forkPinned(GENERATOR, String(measuringCore()));
-    await messageOf<GeneratorMessage>(child);
-    return new GeneratorProcess(child);
+    return new GeneratorProcess((await Program.begun('../generator/program.js', measuringCore())).child);
   }
 
   /**
@@ -85,10 +90,6 @@ export class GeneratorProcess {
       else if (message.kind === 'failed') throw new Error(message.reason);
     }
   }
-
-  end(): void {
-    if (this.child.connected) this.child.disconnect();
-  }
 }
 
 let hasTaskset: boolean | undefined;
@@ -102,16 +103,6 @@ function canPin(): boolean {
 /** The core of the server, and the last one, of everything that measures it. */
 export const SERVER_CORE = 0;
 export const measuringCore = (): number => availableParallelism() - 1;
-
-/** A program of this package with a channel. @param core to bind it to */
-function forkPinned(program: URL, core: string): ChildProcess {
-  const options: ForkOptions = { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' };
-  if (canPin()) {
-    options.execPath = 'taskset';
-    options.execArgv = ['-c', core, process.execPath];
-  }
-  return fork(program, [], options);
-}
 
 /** A program with its standard error piped. @param cores to bind it to */
 function spawnPinned(

@@ -1,7 +1,7 @@
 // A plan as one page without scripts: the answer, the replicas that an autoscaler needs at each rate, those of each
 // hour of the day, and the machines of each month of growth, as tables and pictures.
 import type { Results } from '../measure/results.js';
-import { type Plan, type Step, stepAt, stepGrown } from '../model/plan.js';
+import { type Plan, type Step, stepOf } from '../model/plan.js';
 import type { DayProfile } from '../model/trace.js';
 import { percent, plain, range, roughTime, time, whole } from './figures.js';
 
@@ -71,11 +71,15 @@ const stepCells = (step: Step): string[] => [
   range(step.answer.busyShare, (share) => percent(Number(share.toPrecision(2)))),
   step.answer.holdsTarget ? range(step.answer.p99Us, roughTime) : 'not held',
 ];
+/** A fleet at a multiple of its mean rate, its connections as they are and without its nights. */
+const stepAt = (peakFactor: number, request: Plan['request'], results: Results): Step =>
+  stepOf({ peakFactor, nightly: undefined }, request, results);
+
 const STEP_TITLES = ['points/s', 'messages/s', 'replicas', 'each busy', 'p99'];
 
 function byRate({ request }: Plan, results: Results): Section {
   const { fleet, headroom, targetP99Us } = request;
-  const steps = SHARES.map((share) => stepAt(request, results, share * fleet.peakFactor));
+  const steps = SHARES.map((share) => stepAt(share * fleet.peakFactor, request, results));
   return {
     title: 'Replicas by rate',
     note: `A replica is one process on one core. As few as keep ${percent(headroom)} of their time free and hold a p99 of ${time(targetP99Us)}; those that may fail come on top. The connections stay as they are.`,
@@ -86,7 +90,7 @@ function byRate({ request }: Plan, results: Results): Section {
 }
 
 function byHour({ request }: Plan, results: Results, { hours, counted }: DayProfile): Section {
-  const steps = hours.map(({ peakShare }) => stepAt(request, results, Math.max(peakShare, 1e-6)));
+  const steps = hours.map(({ peakShare }) => stepAt(Math.max(peakShare, 1e-6), request, results));
   return {
     title: 'Replicas by hour',
     note: `The busiest of each hour in ${whole(counted)} counted hours, as the file writes its times; shares are of the mean hour.`,
@@ -106,7 +110,7 @@ function byMonth({ request }: Plan, results: Results, growthMs: number): Section
   const all = Math.max(1, Math.round(growthMs / MONTH_MS));
   const every = Math.ceil(all / MAX_MONTHS);
   const months = Array.from({ length: Math.floor(all / every) + 1 }, (_, at) => at * every);
-  const steps = months.map((month) => stepGrown(request, results, fleet.growth ** (month / all)));
+  const steps = months.map((month) => stepOf({ growth: fleet.growth ** (month / all) }, request, results));
   return {
     title: 'Machines by month',
     note: 'The fleet grows by the same share each month; machines are with those that may fail.',

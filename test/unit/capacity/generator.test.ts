@@ -97,10 +97,6 @@ describe('arrivals', () => {
     expect(times(new Schedule('constant', 250, randomFrom(1)), 4)).toEqual([4, 8, 12, 16]);
   });
 
-  test('requests that start together keep the rate', () => {
-    expect(times(new Schedule('constant', 250, randomFrom(1), 2), 5)).toEqual([8, 8, 16, 16, 24]);
-  });
-
   test('a Poisson process is the same for the same seed, and another for another', () => {
     const of = (seed: number) => times(new Schedule('poisson', 1000, randomFrom(seed)), 50);
     expect(of(7)).toEqual(of(7));
@@ -181,11 +177,11 @@ describe('the open loop', () => {
 
   async function load(
     answerTime: (arrivalMs: number) => number,
-    { times = TIMES, ratePerS = 500, maxUnanswered = 10_000, startTogether = 1 } = {},
+    { times = TIMES, ratePerS = 500, maxUnanswered = 10_000 } = {},
   ): Promise<OpenFigures> {
     const clock = new VirtualClock();
     const peer = new VirtualPeer(clock, answerTime, maxUnanswered);
-    const schedule = new Schedule('constant', ratePerS, randomFrom(1), startTogether);
+    const schedule = new Schedule('constant', ratePerS, randomFrom(1));
     const running = runOpenLoop([{ peers: [peer], schedule, exchanges: 1, sampleEvery: 0 }], times, clock);
     const [figures] = await clock.run(running);
     return figures!;
@@ -280,17 +276,6 @@ describe('the open loop', () => {
     const [{ unanswered, intended }] = (await clock.run(running)) as [OpenFigures];
     expect(unanswered).toBe(10);
     expect(intended.atUs(0)).toBeGreaterThan(390_000);
-  });
-
-  test('requests that start together have the latency of a queue', async () => {
-    let freeMs = 0;
-    const oneByOne = (arrivalMs: number): number => {
-      freeMs = Math.max(arrivalMs, freeMs) + 2;
-      return freeMs;
-    };
-    const { intended } = await load(oneByOne, { ratePerS: 100, startTogether: 10 });
-    expectAt(intended, 10, 2);
-    expectAt(intended, 100, 20);
   });
 
   test('refusals are not answers, and keep their latency', async () => {
