@@ -1,7 +1,8 @@
 // The interface of a message bus for commands and sinks: set up, check, receive, store, collect, serve and publish.
 // An adapter is a folder beside this file; open-bus.ts chooses one by address.
 
-import type { Durations, Engine } from './engine.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Durations, type Engine, EngineFault } from './engine.js';
 import type { PositionPaths, RequestAnswerer } from './messages/message-shape.js';
 import type { SubjectMap } from './subjects.js';
 
@@ -27,6 +28,36 @@ export interface Waiting {
   /** Called with sentences for people. */
   readonly say: (sentence: string) => void;
   readonly signal?: AbortSignal;
+}
+
+const RETRY_MS = 1000;
+
+/**
+ * Opens a connection, again and again while servers are away and `waiting` is patient.
+ * @param lastingFault of an error that waiting does not mend
+ * @throws EngineFault
+ */
+export async function opened<T>(
+  open: () => Promise<T>,
+  where: string,
+  waiting: Waiting,
+  causeOf: (error: unknown) => string,
+  lastingFault: (error: unknown) => EngineFault | undefined,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await open();
+    } catch (error) {
+      const fault = lastingFault(error);
+      if (fault !== undefined) throw fault;
+      const words = `${where} cannot be reached: ${causeOf(error)}`;
+      if (!waiting.isPatient) throw new EngineFault(words, undefined, { cause: error });
+      if (tried === 1) waiting.say(`${words}; waiting`);
+    }
+    await sleep(RETRY_MS, undefined, { signal: waiting.signal }).catch(() => {
+      throw new EngineFault('stopped before there was a connection');
+    });
+  }
 }
 
 export interface StreamNames {

@@ -60,18 +60,16 @@ export class Worker {
     heldBytes: 0,
     times: new Durations(),
   };
-  readonly #engine: Engine;
-  readonly #converter: MessageConverter;
-  readonly #options: WorkerOptions;
   readonly #store: PatientStore;
   readonly #stopped = new AbortController();
   /** Called when a message is finished. */
   #onDone: (() => void) | undefined;
 
-  constructor(engine: Engine, converter: MessageConverter, options: WorkerOptions) {
-    this.#engine = engine;
-    this.#converter = converter;
-    this.#options = options;
+  constructor(
+    private readonly engine: Engine,
+    private readonly converter: MessageConverter,
+    private readonly options: WorkerOptions,
+  ) {
     this.#store = new PatientStore({
       store: (message) => engine.store(message),
       deadPrefix: options.deadPrefix,
@@ -82,7 +80,7 @@ export class Worker {
 
   /** Failed attempts to store an answer, a dead letter or a transaction of them. */
   get storeFaults(): number {
-    return this.#store.faults + (this.#engine.storeFaults ?? 0);
+    return this.#store.faults + (this.engine.storeFaults ?? 0);
   }
 
   /**
@@ -91,10 +89,10 @@ export class Worker {
    */
   async run(): Promise<void> {
     const { figures } = this;
-    for await (const received of this.#engine.receive()) {
+    for await (const received of this.engine.receive()) {
       while (
         figures.heldMessages > 0 &&
-        figures.heldBytes + received.bytes.length > this.#options.maxHeldBytes
+        figures.heldBytes + received.bytes.length > this.options.maxHeldBytes
       )
         await this.#done();
       if (this.#stopped.signal.aborted) received.giveBack(0);
@@ -105,7 +103,7 @@ export class Worker {
 
   /** Accepts no further message. Messages without a stored answer are returned to the bus after `graceMs`. */
   stop(graceMs: number): void {
-    this.#engine.stop();
+    this.engine.stop();
     setTimeout(() => this.#stopped.abort(), graceMs).unref();
   }
 
@@ -135,7 +133,7 @@ export class Worker {
   }
 
   async #answer(received: Received, hold: (bytes: number) => void): Promise<void> {
-    const keeping = setInterval(() => received.keep(), this.#options.keepEveryMs);
+    const keeping = setInterval(() => received.keep(), this.options.keepEveryMs);
     try {
       const made = await this.#make(received);
       if (made === undefined) {
@@ -164,7 +162,7 @@ export class Worker {
       // Nothing above should throw. A message that makes it throw would do so at each delivery.
       const { message } = error as Error;
       await this.#bury({ ...received, headers: new Map() }, message).catch(() => {
-        this.#options.say(`${received.origin}: ${message}`);
+        this.options.say(`${received.origin}: ${message}`);
         received.giveBack(RETURN_MS);
       });
     } finally {
@@ -180,7 +178,7 @@ export class Worker {
     | { readonly letter?: never; readonly answer: ConvertedMessage; readonly message: Outgoing }
     | undefined
   > {
-    const { maps, rules, tries } = this.#options;
+    const { maps, rules, tries } = this.options;
     const { id, headers, handle } = received;
     if (received.damage !== undefined) return { letter: received.damage };
     const subject = maps.map((map) => map.answerOf(received.subject, id)).find((each) => each !== undefined);
@@ -193,13 +191,13 @@ export class Worker {
     for (let tried = 1; ; tried++) {
       try {
         const shape = shapeOf(received.subject, headers, rules);
-        const answer = await this.#converter.convert(received.bytes, shape);
+        const answer = await this.converter.convert(received.bytes, shape);
         const passed = new Map([...headers].filter(([name]) => !READING_HEADERS.includes(name)));
         passed.set(FORMAT_HEADER, shape.format === 'avro' ? 'json' : shape.format);
         return { answer, message: { subject, id, handle, bytes: answer.bytes, headers: passed } };
       } catch (error) {
         if (error instanceof MessageLater) {
-          this.#options.say(`${received.origin}: ${error.message}; it is tried again`);
+          this.options.say(`${received.origin}: ${error.message}; it is tried again`);
           return undefined;
         }
         if (tried >= tries) return { letter: (error as Error).message };

@@ -1,6 +1,5 @@
 // Settings of `hexcodes worker`: NATS servers, brokers of Kafka, and their credentials.
-import { readFileSync } from 'node:fs';
-import { Fault, isHostAndPort, oneOf, textOr } from './setting.js';
+import { contentOf, Fault, isHostAndPort, oneOf, textOr } from './setting.js';
 
 export const BUS = {
   natsUrl: {
@@ -99,14 +98,4 @@ export function readServers(text = 'nats://127.0.0.1:4222'): readonly string[] {
   if (!servers.every((server) => isHostAndPort(server.replace(/^(?:nats|tls):\/\//i, ''))))
     throw new Fault('must be addresses like nats://host:4222, separated by commas');
   return servers;
-}
-
-/** Throws a Fault; undefined where no file is named. */
-export function contentOf(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new Fault(`names a file that cannot be read: ${path}`);
-  }
 }

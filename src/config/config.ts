@@ -10,6 +10,7 @@ import { isNetwork } from './networks.js';
 import {
   type ConfigOf,
   Fault,
+  flagOf,
   integerOr,
   oneOf,
   type Setting,
@@ -27,7 +28,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOGGING = {
   logLevel: {
     variable: 'HEXCODES_LOG_LEVEL',
-    flag: '--log-level',
     argument: '<level>',
     help: `${LOG_LEVELS.join(', ')} (info); at debug every request has a line`,
     read: oneOf(LOG_LEVELS, 'info'),
@@ -40,14 +40,12 @@ const OBSERVATION = {
   /** Addresses of proxies, and networks of them, whose X-Forwarded-For is believed. */
   trustedProxies: {
     variable: 'HEXCODES_TRUSTED_PROXIES',
-    flag: '--trusted-proxies',
     argument: '<networks>',
     help: 'proxies whose X-Forwarded-For is believed, as 10.0.0.0/8,192.0.2.7 (none)',
     read: readNetworks,
   },
   logRequestsPerSecond: {
     variable: 'HEXCODES_LOG_REQUESTS_PER_SECOND',
-    flag: '--log-requests-per-second',
     argument: '<number>',
     help: 'requests that have a log line of their own in a second, below debug level (100)',
     read: integerOr(100, 0, MAX_LINES),
@@ -63,7 +61,6 @@ const OBSERVATION = {
   otlpEndpoint: {
     variable: 'HEXCODES_OTLP_ENDPOINT',
     standardVariable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    flag: '--otlp-endpoint',
     argument: '<url>',
     help: 'collector of OpenTelemetry traces, as http://127.0.0.1:4318 (none)',
     read: readEndpoint,
@@ -71,7 +68,6 @@ const OBSERVATION = {
   /** Share of requests that are traced where the caller does not say whether it records a trace. */
   traceRatio: {
     variable: 'HEXCODES_TRACE_RATIO',
-    flag: '--trace-ratio',
     argument: '<0..1>',
     help: 'share of requests with a trace of their own (0.01)',
     read: readRatio,
@@ -191,7 +187,6 @@ export const NATS_NAMES = Object.keys(BUS) as (keyof ConfigOf<typeof BUS>)[];
 /** Names the file; the only setting that cannot be in the file. */
 const FILE_SETTING: Setting<unknown> = {
   variable: 'HEXCODES_CONFIG',
-  flag: '--config',
   argument: '<file>',
   help: 'file of lines HEXCODES_NAME=value; flags and environment go before it',
   read: (text) => text,
@@ -224,7 +219,8 @@ export interface ReadSettings<K extends SettingName> {
 /** The flags of some settings, in commander's notation, after that of the file. */
 export function flagsOf(names: readonly SettingName[]): { flags: string; help: string }[] {
   return [FILE_SETTING, ...names.map((name): Setting<unknown> => SETTINGS[name])].flatMap((setting) => {
-    const { flag, argument, variable, help } = setting;
+    const { argument, variable, help } = setting;
+    const flag = flagOf(setting);
     if (flag === undefined) return [];
     const flags = argument === undefined ? flag : `${flag} ${argument}`;
     return [{ flags, help: `${help} [${variable}]` }];
@@ -236,8 +232,9 @@ export function flaglessOf(
   names: readonly SettingName[],
 ): { variable: string; help: string; isSecret: boolean }[] {
   return names.flatMap((name) => {
-    const { flag, variable, help, isSecret = false }: Setting<unknown> = SETTINGS[name];
-    return flag === undefined ? [{ variable, help, isSecret }] : [];
+    const setting: Setting<unknown> = SETTINGS[name];
+    const { variable, help, isSecret = false } = setting;
+    return flagOf(setting) === undefined ? [{ variable, help, isSecret }] : [];
   });
 }
 
@@ -287,11 +284,13 @@ export function readSettings<K extends SettingName>(
 }
 
 function originOf(
-  { flag, variable, standardVariable }: Setting<unknown>,
+  setting: Setting<unknown>,
   flags: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
   file?: ConfigFile,
 ): Origin | undefined {
+  const { variable, standardVariable } = setting;
+  const flag = flagOf(setting);
   const byFlag = flag === undefined ? undefined : flags[attributeOf(flag)];
   if (flag !== undefined && byFlag !== undefined) return { text: String(byFlag), name: flag, source: flag };
   const text = env[variable];

@@ -10,7 +10,6 @@ export const CONSOLE = {
    */
   tilesUrl: {
     variable: 'HEXCODES_TILES_URL',
-    flag: '--tiles-url',
     argument: '<url>',
     help: 'map under the hexagons of the console: raster tiles with {z}, {x} and {y}, or a style',
     read: tilesUrl,
@@ -18,14 +17,12 @@ export const CONSOLE = {
   /** Path of an archive of tiles; undefined: none is served. */
   basemap: {
     variable: 'HEXCODES_BASEMAP',
-    flag: '--basemap',
     argument: '<file>',
     help: 'map under the hexagons of the console from this machine: a PMTiles archive',
     read: readablePath,
   },
   tilesAttribution: {
     variable: 'HEXCODES_TILES_ATTRIBUTION',
-    flag: '--tiles-attribution',
     argument: '<text>',
     help: 'who made that map, as the console shows it (of an archive: what it says itself)',
     read: textOr(''),
@@ -80,7 +77,6 @@ export const LIFE_CYCLE = {
   /** Processes under a supervisor; undefined: the service runs in the process of the command itself. */
   processes: {
     variable: 'HEXCODES_PROCESSES',
-    flag: '--processes',
     argument: '<number>',
     help: 'processes that share the port, under a supervisor (none: the command itself serves)',
     read: readProcesses,
@@ -95,7 +91,6 @@ export const LIFE_CYCLE = {
   /** Threads of each process; undefined: as many as it may use cores, up to four. */
   poolThreads: {
     variable: 'HEXCODES_POOL_THREADS',
-    flag: '--pool-threads',
     argument: '<number>',
     help: 'most worker threads of a process for large work, made when needed (one a core, up to 4)',
     read: integerOr(undefined, 1, MAX_THREADS),
@@ -103,7 +98,6 @@ export const LIFE_CYCLE = {
   /** How long the service continues as before, except for /readyz, once it is told to stop. */
   drainMs: {
     variable: 'HEXCODES_DRAIN_MS',
-    flag: '--drain-ms',
     argument: '<milliseconds>',
     help: 'how long /readyz is 503 before a stop closes the port (2000)',
     read: integerOr(2000, 0, 600_000),
@@ -111,7 +105,6 @@ export const LIFE_CYCLE = {
   /** How long a stop waits for answers under way. */
   graceMs: {
     variable: 'HEXCODES_GRACE_MS',
-    flag: '--grace-ms',
     argument: '<milliseconds>',
     help: 'how long a stop waits for answers under way (10000)',
     read: integerOr(10_000, 0, 600_000),
@@ -129,7 +122,6 @@ function readProcesses(text: string | undefined): number | undefined {
 export const LISTENING = {
   host: {
     variable: 'HEXCODES_HOST',
-    flag: '--host',
     argument: '<address>',
     help: 'address to listen on (127.0.0.1)',
     read: readHost,
@@ -137,7 +129,6 @@ export const LISTENING = {
   port: {
     variable: 'HEXCODES_PORT',
     standardVariable: 'PORT',
-    flag: '--port',
     argument: '<number>',
     help: 'port to listen on (PORT, else 8080; 0: any free one)',
     read: integerOr(8080, 0, MAX_PORT),
@@ -145,7 +136,6 @@ export const LISTENING = {
   /** Origin by which clients reach the service, without a slash at its end; undefined: host and port. */
   publicUrl: {
     variable: 'HEXCODES_PUBLIC_URL',
-    flag: '--public-url',
     argument: '<url>',
     help: 'address by which clients reach the service, as /openapi.json and /asyncapi.json name it (http://HOST:PORT)',
     read: publicUrl,
@@ -158,14 +148,12 @@ export const LISTENING = {
   },
   adminHost: {
     variable: 'HEXCODES_ADMIN_HOST',
-    flag: '--admin-host',
     argument: '<address>',
     help: 'address of /livez and /readyz (127.0.0.1)',
     read: readHost,
   },
   adminPort: {
     variable: 'HEXCODES_ADMIN_PORT',
-    flag: '--admin-port',
     argument: '<number>',
     help: 'port of /livez and /readyz (9090; 0: any free one)',
     read: integerOr(9090, 0, MAX_PORT),
@@ -173,7 +161,6 @@ export const LISTENING = {
   /** Names of the public DNS by which the admin port is asked, in lower case. */
   adminNames: {
     variable: 'HEXCODES_ADMIN_NAMES',
-    flag: '--admin-names',
     argument: '<names>',
     help: 'public host names that requests to the admin port may name, as metrics.example.com (none)',
     read: readNames,
@@ -181,7 +168,6 @@ export const LISTENING = {
   /** Path of a boundary index of the user's own; undefined: the shipped one. */
   index: {
     variable: 'HEXCODES_INDEX',
-    flag: '--index',
     argument: '<file>',
     help: 'boundary index to use instead of the shipped one',
     read: readablePath,
@@ -189,7 +175,6 @@ export const LISTENING = {
   /** Path of the boundary index before a change of borders, for requests that ask for it; undefined: none. */
   previousIndex: {
     variable: 'HEXCODES_PREVIOUS_INDEX',
-    flag: '--previous-index',
     argument: '<file>',
     help: 'boundary index before a change of borders, for requests whose header Hexcodes-Data names it (none)',
     read: readablePath,
@@ -197,7 +182,6 @@ export const LISTENING = {
   /** Path of a list of the provinces that codes may name; undefined: the shipped one. */
   reach: {
     variable: 'HEXCODES_REACH',
-    flag: '--reach',
     argument: '<file>',
     help: 'reach file to use instead of the shipped one',
     read: readablePath,

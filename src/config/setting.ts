@@ -3,7 +3,7 @@
 // Variables that look like settings and are not: most often a misspelled one, which would leave the default in force
 // in silence.
 
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 
 export const MIB = 1024 * 1024;
 export const MAX_BYTES = 1_000_000 * MIB;
@@ -157,10 +157,10 @@ export interface Setting<T> {
   readonly variable: string;
   /** One of a standard, which gives the setting where nothing else does. */
   readonly standardVariable?: string;
-  /** Absent for secrets: arguments can be read by every user of the machine. */
-  readonly flag?: string;
   /** Argument of the flag, as help shows it; absent for a flag without an argument, which means `true`. */
   readonly argument?: string;
+  /** Default: of a setting with an argument the variable's name. Secrets have none: every user can read arguments. */
+  readonly flag?: string;
   /** Its value is never shown. */
   readonly isSecret?: boolean;
   /** The text as it may be shown, where a part of it may be secret. */
@@ -168,6 +168,24 @@ export interface Setting<T> {
   readonly help: string;
   /** The value of a text, undefined if none is given. Throws a Fault, whose message follows the name of the setting. */
   readonly read: (text: string | undefined) => T;
+}
+
+/** The flag of a setting, if it has one. */
+export const flagOf = ({ flag, argument, variable }: Setting<unknown>): string | undefined =>
+  flag ?? (argument && `--${variable.slice('HEXCODES_'.length).toLowerCase().replaceAll('_', '-')}`);
+
+/** An object without its members that are undefined. */
+export const definedOf = <T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+
+/** The content of a file; undefined where none is named. @throws Fault */
+export function contentOf(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new Fault(`names a file that cannot be read: ${path}`);
+  }
 }
 
 /** Says what is wrong with the text of a setting; never repeats a secret. */

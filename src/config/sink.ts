@@ -14,7 +14,6 @@ export type SinkAddress =
 export const TRACCAR = {
   traccarSink: {
     variable: 'HEXCODES_TRACCAR_SINK',
-    flag: '--traccar-sink',
     argument: '<address>',
     help: 'where positions of Traccar go on to: http(s)://…, file:PATH.csv, file:PATH.ndjson, nats://HOST:PORT/SUBJECT or postgres://USER@HOST/DATABASE (none)',
     shown: withoutPath,
@@ -35,7 +34,6 @@ export const TRACCAR = {
   },
   traccarBatchMs: {
     variable: 'HEXCODES_TRACCAR_BATCH_MS',
-    flag: '--traccar-batch-ms',
     argument: '<milliseconds>',
     help: 'how long positions are collected for one batch to the sink (1000)',
     read: integerOr(1000, 0, 600_000),
@@ -43,14 +41,12 @@ export const TRACCAR = {
   /** On disk, of each process. Even the least is more than the longest line has, some 600 kB. */
   traccarBacklogBytes: {
     variable: 'HEXCODES_TRACCAR_BACKLOG_BYTES',
-    flag: '--traccar-backlog-bytes',
     argument: '<bytes>',
     help: 'positions that wait on disk while the sink is away, of each process (268435456); beyond it 503',
     read: integerOr(256 * MIB, MIB, MAX_BYTES),
   },
   traccarFileBytes: {
     variable: 'HEXCODES_TRACCAR_FILE_BYTES',
-    flag: '--traccar-file-bytes',
     argument: '<bytes>',
     help: 'size of a file of positions at which it is renamed and another begins (268435456)',
     read: integerOr(256 * MIB, 1024, MAX_BYTES),

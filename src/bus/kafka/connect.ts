@@ -4,7 +4,7 @@
 import { isIP } from 'node:net';
 import * as zlib from 'node:zlib';
 import type { Admin, BaseOptions, ClusterMetadata } from '@platformatic/kafka';
-import { isHostAndPort } from '../../config/setting.js';
+import { definedOf, isHostAndPort } from '../../config/setting.js';
 import type { BusSettings } from '../bus.js';
 import { EngineFault } from '../engine.js';
 
@@ -158,11 +158,7 @@ export function optionsOf(settings: BusSettings, { brokers, isTls }: KafkaAddres
   if (user !== undefined && password === undefined)
     throw new EngineFault('a user needs a password', 'Give HEXCODES_KAFKA_PASSWORD');
   const hasTls = isTls || ca !== undefined || cert !== undefined;
-  const tls = {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  };
+  const tls = definedOf({ ca, cert, key });
   return {
     clientId: 'hexcodes',
     bootstrapBrokers: [...brokers],

@@ -115,7 +115,6 @@ export class KafkaGroup {
   readonly figures: GroupFigures = { pending: 0, underWay: 0, partitions: 0, rebalances: 0 };
   /** Most bytes of one output; known once the producer runs. */
   maxOutputBytes = DEFAULT_BATCH_BYTES - BATCH_SPARE_BYTES;
-  readonly #options: GroupOptions;
   readonly #transactionalId: string;
   readonly #stopping = new AbortController();
   readonly #given = new AbortController();
@@ -136,8 +135,7 @@ export class KafkaGroup {
   /** Called when a span is ready or has ended. */
   #wakes: (() => void)[] = [];
 
-  constructor(options: GroupOptions) {
-    this.#options = options;
+  constructor(private readonly options: GroupOptions) {
     const { group, instance } = options;
     this.#transactionalId = `${group}.${instance ?? `${process.pid}.${Math.random().toString(36).slice(2)}`}`;
   }
@@ -147,7 +145,7 @@ export class KafkaGroup {
    * @throws EngineFault where it cannot go on
    */
   async run(): Promise<void> {
-    const { say, where } = this.#options;
+    const { say, where } = this.options;
     let pauseMs = FIRST_PAUSE_MS;
     try {
       while (!this.#isStopping) {
@@ -230,7 +228,7 @@ export class KafkaGroup {
 
   #lasting(error: unknown): EngineFault | undefined {
     if (error instanceof EngineFault) return error;
-    const { where } = this.#options;
+    const { where } = this.options;
     if (error instanceof MissingTopic) {
       const nowMs = performance.now();
       this.#goneSinceMs ??= nowMs;
@@ -249,7 +247,7 @@ export class KafkaGroup {
     readonly consumer: Consumer<Buffer, Buffer, Buffer, Buffer>;
     readonly admin: Admin;
   } {
-    const { client, connecting, group, instance, inputs } = this.#options;
+    const { client, connecting, group, instance, inputs } = this.options;
     if (this.#consumer === undefined) {
       const consumer = new client.Consumer<Buffer, Buffer, Buffer, Buffer>({
         ...connecting,
@@ -284,7 +282,7 @@ export class KafkaGroup {
   /** Opens a producer that fences the previous one, whose open transaction is aborted. */
   async #openProducer(): Promise<Producer<Buffer, Buffer, Buffer, Buffer>> {
     if (this.#producer !== undefined) return this.#producer;
-    const { client, connecting } = this.#options;
+    const { client, connecting } = this.options;
     const producer = new client.Producer<Buffer, Buffer, Buffer, Buffer>({
       ...connecting,
       idempotent: true,
@@ -330,7 +328,7 @@ export class KafkaGroup {
 
   /** Joins the group if needed, and finds the offsets from which its partitions are read. */
   async #openSession(): Promise<Session> {
-    const { inputs, outputs } = this.#options;
+    const { inputs, outputs } = this.options;
     const { consumer, admin } = this.#clients();
     await this.#openProducer();
     const metadata = await metadataOf(admin, [...new Set([...inputs, ...outputs])]);
@@ -339,7 +337,7 @@ export class KafkaGroup {
     if (joined === undefined) throw new Error('the group has taken no member');
     const assigned = joined.assignments.filter(({ partitions }) => partitions.length > 0);
     const partitions: (Partition & { next: bigint; high: bigint })[] = [];
-    this.maxOutputBytes = (await maxBatchBytes(this.#options.client, admin, outputs)) - BATCH_SPARE_BYTES;
+    this.maxOutputBytes = (await maxBatchBytes(this.options.client, admin, outputs)) - BATCH_SPARE_BYTES;
     if (assigned.length > 0) {
       const topics = assigned.map(({ topic, partitions: indexes }) => ({
         name: topic,
@@ -371,7 +369,7 @@ export class KafkaGroup {
     const joined = this.#joined;
     for (;;) {
       try {
-        const groups = [{ groupId: this.#options.group, topics }];
+        const groups = [{ groupId: this.options.group, topics }];
         return await admin.listConsumerGroupOffsets({ groups, requireStable: true });
       } catch (error) {
         if (!hasCode(error, 'UNSTABLE_OFFSET_COMMIT') || this.#joined !== joined || this.#isStopping)
@@ -382,7 +380,7 @@ export class KafkaGroup {
   }
 
   #sayDropped(topic: string, partition: number, from: bigint, to: bigint): void {
-    this.#options.say(
+    this.options.say(
       `${topic}, partition ${partition}: messages ${from} to ${to - 1n} were dropped by its retention before they were answered`,
     );
   }
@@ -412,7 +410,7 @@ export class KafkaGroup {
   }
 
   async #read(session: Session, leader: number, own: Session['partitions'], leaders: number): Promise<void> {
-    const { client, connecting, maxHeldBytes, take } = this.#options;
+    const { client, connecting, maxHeldBytes, take } = this.options;
     const { over, metadata } = session;
     const broker = metadata.brokers.get(leader);
     if (broker === undefined) throw new Error(`partitions of ${own[0]?.topic} have no leader`);
@@ -521,7 +519,7 @@ export class KafkaGroup {
   }
 
   async #transact({ joined: { generationId, memberId } }: Session, ready: readonly Ready[]): Promise<void> {
-    const { group } = this.#options;
+    const { group } = this.options;
     const { consumer } = this.#clients();
     const producer = await this.#openProducer();
     const startedMs = performance.now();
@@ -569,7 +567,7 @@ export class KafkaGroup {
     session.over.abort();
     for (const partition of session.partitions)
       for (const span of partition.spans.splice(0)) this.#end(span, 'lost');
-    this.#options.onLost();
+    this.options.onLost();
     this.wake();
   }
 }

@@ -1,19 +1,18 @@
 // Kafka as a bus: consumer groups and transactions. Collectors, sinks and requests need NATS.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, BaseOptions, ClusterMetadata } from '@platformatic/kafka';
-import type {
-  Bus,
-  BusSettings,
-  Collecting,
-  CollectorOptions,
-  Publisher,
-  Serving,
-  SetUp,
-  StreamPlan,
-  Waiting,
-  Work,
-  WorkPlan,
+import {
+  type Bus,
+  type BusSettings,
+  type Collecting,
+  opened,
+  type Publisher,
+  type Serving,
+  type SetUp,
+  type StreamPlan,
+  type Waiting,
+  type Work,
+  type WorkPlan,
 } from '../bus.js';
 import {
   type Engine,
@@ -73,7 +72,6 @@ interface Handle {
 const decoder = new TextDecoder('utf-8');
 
 class KafkaEngine implements Engine {
-  readonly #options: KafkaEngineOptions;
   readonly #group: KafkaGroup;
   #waiting: Received[] = [];
   #wake: (() => void) | undefined;
@@ -84,8 +82,7 @@ class KafkaEngine implements Engine {
   /** Offsets after the last delivered message, by partition. */
   readonly #seen = new Map<string, bigint>();
 
-  constructor(options: KafkaEngineOptions) {
-    this.#options = options;
+  constructor(private readonly options: KafkaEngineOptions) {
     this.#group = new KafkaGroup({
       ...options,
       outputs: [...options.answers.values(), options.dead],
@@ -201,7 +198,7 @@ class KafkaEngine implements Engine {
     const handle = given as Handle;
     if (handle.isOver) return Promise.resolve('lost');
     const { record, span } = handle;
-    const topic = isDead === true ? this.#options.dead : this.#options.answers.get(record.topic)!;
+    const topic = isDead === true ? this.options.dead : this.options.answers.get(record.topic)!;
     const passed = record.headers.filter(
       ([name]) => !isBare && name !== null && !OWN_HEADER.test(decoder.decode(name)),
     ) as [Buffer, Buffer][];
@@ -210,7 +207,7 @@ class KafkaEngine implements Engine {
       topic,
       // The partition of the message: messages with one key keep their order if both topics have the same number of
       // partitions.
-      partition: record.partition % (this.#options.partitions.get(topic) ?? 1),
+      partition: record.partition % (this.options.partitions.get(topic) ?? 1),
       ...(isBare || record.key === null ? {} : { key: record.key }),
       value: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
       headers: new Map([
@@ -254,17 +251,12 @@ export function answersOf(
   return answers;
 }
 
-const RETRY_MS = 1000;
 const SOUND_REPLICAS = 3;
 const SETUP_HINT = 'hexcodes worker setup --from makes it';
 const NATS_ONLY = 'needs NATS: requests and replies are not on Kafka';
 
 export class KafkaBus implements Bus {
   readonly name: string;
-  readonly #client: Client;
-  readonly #connecting: BaseOptions;
-  readonly #admin: Admin;
-  readonly #waiting: Waiting;
   readonly #closing: (() => Promise<void>)[] = [];
 
   /** @throws EngineFault */
@@ -273,31 +265,27 @@ export class KafkaBus implements Bus {
     const connecting = optionsOf(settings, found);
     const client = await loadClient();
     const where = found.brokers.join(',');
-    for (let tried = 1; ; tried++) {
+    const open = async (): Promise<KafkaBus> => {
       const admin = new client.Admin({ ...connecting, retries: 0 });
       try {
         await admin.metadata({ topics: [] });
         return new KafkaBus(where, client, connecting, admin, waiting);
       } catch (error) {
         await admin.close().catch(() => {});
-        const fault = lastingFault(error, where);
-        if (fault !== undefined) throw fault;
-        const words = `${where} cannot be reached: ${causeOf(error)}`;
-        if (!waiting.isPatient) throw new EngineFault(words, undefined, { cause: error });
-        if (tried === 1) waiting.say(`${words}; waiting`);
+        throw error;
       }
-      await sleep(RETRY_MS, undefined, { signal: waiting.signal }).catch(() => {
-        throw new EngineFault('stopped before there was a connection');
-      });
-    }
+    };
+    return opened(open, where, waiting, causeOf, (error) => lastingFault(error, where));
   }
 
-  constructor(where: string, client: Client, connecting: BaseOptions, admin: Admin, waiting: Waiting) {
+  constructor(
+    where: string,
+    private readonly client: Client,
+    private readonly connecting: BaseOptions,
+    private readonly admin: Admin,
+    private readonly waiting: Waiting,
+  ) {
     this.name = `${where}, Kafka`;
-    this.#client = client;
-    this.#connecting = connecting;
-    this.#admin = admin;
-    this.#waiting = waiting;
   }
 
   /**
@@ -306,7 +294,7 @@ export class KafkaBus implements Bus {
    */
   async #topics(names: readonly string[]): Promise<ClusterMetadata['topics']> {
     try {
-      return (await metadataOf(this.#admin, names)).topics;
+      return (await metadataOf(this.admin, names)).topics;
     } catch (error) {
       if (error instanceof MissingTopic)
         throw new EngineFault(`there is no topic ${error.topic}`, SETUP_HINT, { cause: error });
@@ -331,7 +319,7 @@ export class KafkaBus implements Bus {
       ...(replicas < SOUND_REPLICAS ? [] : [{ name: 'min.insync.replicas', value: '2' }]),
     ];
     try {
-      await this.#admin.createTopics({ topics: [topic], partitions, replicas, configs });
+      await this.admin.createTopics({ topics: [topic], partitions, replicas, configs });
       return `made topic ${topic}: ${partitions} partitions`;
     } catch (error) {
       if (!hasCode(error, 'TOPIC_ALREADY_EXISTS'))
@@ -340,15 +328,15 @@ export class KafkaBus implements Bus {
           new EngineFault(`topic ${topic} cannot be made: ${causeOf(error)}`, undefined, { cause: error })
         );
     }
-    await this.#admin.incrementalAlterConfigs({
+    await this.admin.incrementalAlterConfigs({
       resources: [
         {
-          resourceType: this.#client.ConfigResourceTypes.TOPIC,
+          resourceType: this.client.ConfigResourceTypes.TOPIC,
           resourceName: topic,
           configs: configs.map(({ name, value }) => ({
             name,
             value,
-            configOperation: this.#client.IncrementalAlterConfigOperationTypes.SET,
+            configOperation: this.client.IncrementalAlterConfigOperationTypes.SET,
           })),
         },
       ],
@@ -367,8 +355,8 @@ export class KafkaBus implements Bus {
         'answers are in the order of their messages within a partition only, and there are several',
       );
     const engine = new KafkaEngine({
-      client: this.#client,
-      connecting: this.#connecting,
+      client: this.client,
+      connecting: this.connecting,
       where: this.name,
       maxHeldBytes,
       group: names.consumer,
@@ -376,7 +364,7 @@ export class KafkaBus implements Bus {
       inputs,
       answers,
       dead: deadPrefix,
-      say: this.#waiting.say,
+      say: this.waiting.say,
       partitions: new Map(outputs.map((topic) => [topic, partitionsOf(topic)])),
     });
     this.#closing.push(() => engine.close());
@@ -387,7 +375,7 @@ export class KafkaBus implements Bus {
       source: inputs.join(', '),
       giveBack: undefined,
       look: async () => {
-        const { topics: seen } = await this.#admin.metadata({ topics: inputs, forceUpdate: true });
+        const { topics: seen } = await this.admin.metadata({ topics: inputs, forceUpdate: true });
         engine.seePartitions(seen);
         return { ...engine.look, streams: [] };
       },
@@ -414,7 +402,7 @@ export class KafkaBus implements Bus {
     ];
   }
 
-  collect(_options: CollectorOptions): Promise<Collecting> {
+  collect(): Promise<Collecting> {
     return Promise.reject(new EngineFault(`collecting ${NATS_ONLY}`));
   }
 
@@ -428,7 +416,7 @@ export class KafkaBus implements Bus {
 
   async close(): Promise<void> {
     for (const close of this.#closing) await close();
-    await this.#admin.close().catch(() => {});
+    await this.admin.close().catch(() => {});
   }
 }
 

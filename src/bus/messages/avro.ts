@@ -17,8 +17,6 @@ const REFUSED_MS = 10_000;
 const encoder = new TextEncoder();
 
 export class AvroReader {
-  readonly #avsc: Avsc;
-  readonly #registry: string;
   /** Types by schema id; rejections are cached for a while, network errors are not. */
   readonly #types = new Map<number, Promise<Type>>();
 
@@ -45,10 +43,10 @@ export class AvroReader {
     }
   }
 
-  private constructor(avsc: Avsc, registry: string) {
-    this.#avsc = avsc;
-    this.#registry = registry;
-  }
+  private constructor(
+    private readonly avsc: Avsc,
+    private readonly registry: string,
+  ) {}
 
   /**
    * The value of a message as JSON. Bytes become `base64:…`, decimals and integers beyond 2^53 text with all digits.
@@ -82,7 +80,7 @@ export class AvroReader {
   }
 
   async #ask(schema: number): Promise<Type> {
-    const path = `${this.#registry}/schemas/ids/${schema}`;
+    const path = `${this.registry}/schemas/ids/${schema}`;
     let answer: Response;
     let text: string;
     try {
@@ -103,12 +101,12 @@ export class AvroReader {
         schemaType?: string;
       };
       if (schemaType !== 'AVRO') throw new Error(`it is of the kind ${schemaType}`);
-      return this.#avsc.Type.forSchema(JSON.parse(found) as Schema, {
+      return this.avsc.Type.forSchema(JSON.parse(found) as Schema, {
         // Wraps every union: otherwise some unions cannot be read.
         wrapUnions: 'always',
         omitRecordMethods: true,
-        logicalTypes: { decimal: decimalOf(this.#avsc) },
-        registry: { long: longOf(this.#avsc) },
+        logicalTypes: { decimal: decimalOf(this.avsc) },
+        registry: { long: longOf(this.avsc) },
       });
     } catch (cause) {
       throw new UnreadableMessage(`schema ${schema} cannot be used: ${(cause as Error).message}`, { cause });

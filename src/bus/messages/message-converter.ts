@@ -65,8 +65,6 @@ export interface ConvertedMessage {
 const encoder = new TextEncoder();
 
 export class MessageConverter {
-  readonly #kernel: Kernel;
-  readonly #rules: ReadingRules;
   readonly #pool: Pool | undefined;
   readonly #avro: AvroReader | undefined;
   readonly #sink = new ByteSink();
@@ -78,9 +76,12 @@ export class MessageConverter {
    * @param pool converts all messages except objects; without a pool this thread does
    * @param avro reads messages in Avro; without it they are rejected
    */
-  constructor(kernel: Kernel, rules: ReadingRules, pool?: Pool, avro?: AvroReader) {
-    this.#kernel = kernel;
-    this.#rules = rules;
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly rules: ReadingRules,
+    pool?: Pool,
+    avro?: AvroReader,
+  ) {
     this.#pool = pool;
     this.#avro = avro;
     this.#header = encoder.encode(`${rules.columns}\n`);
@@ -106,7 +107,7 @@ export class MessageConverter {
     const pool = this.#pool;
     const answer =
       pool === undefined
-        ? answerFrame(this.#kernel, bytes, this.#answers.take(answerFrameBytes(bytes)))
+        ? answerFrame(this.kernel, bytes, this.#answers.take(answerFrameBytes(bytes)))
         : await pool.answerFrame(bytes);
     if (answer[2] !== FRAME_OK) throw new UnreadableMessage(frameFault(bytes));
     const { total, failed } = answerCounts(answer);
@@ -115,9 +116,9 @@ export class MessageConverter {
 
   async #text(bytes: Uint8Array, { format, operation, resolution }: MessageShape): Promise<ConvertedMessage> {
     const input = format === 'csv' ? 'csv' : 'ndjson';
-    const { prefix, delimiter } = this.#rules;
+    const { prefix, delimiter } = this.rules;
     const request: BulkRequest = { operation, input, output: input, resolution, prefix, delimiter };
-    const reader = new BulkReader(request, this.#buffers, this.#kernel);
+    const reader = new BulkReader(request, this.#buffers, this.kernel);
     const before = format === 'csv' ? reader.pushHeader(this.#header) : [];
     const blocks = [...before, ...reader.push(bytes), ...reader.end()];
     let points = 0;
@@ -127,7 +128,7 @@ export class MessageConverter {
       const pool = this.#pool;
       const answer =
         pool === undefined
-          ? convertBlock(this.#kernel, reader.job!, block, undefined, this.#sink)
+          ? convertBlock(this.kernel, reader.job!, block, undefined, this.#sink)
           : await pool.convert(reader.job!, block);
       points += answer.rows;
       failed += answer.failed;
@@ -139,7 +140,7 @@ export class MessageConverter {
 
   /** One object, or an array of them, whose answer is an array. */
   #objects(bytes: Uint8Array, resolution: number): ConvertedMessage {
-    const objects = readPositionObjects(bytes, this.#rules.paths);
+    const objects = readPositionObjects(bytes, this.rules.paths);
     const answers = [objects].flat().map((object) => this.#object(object, resolution));
     const texts = answers.map(({ text }) => text).join(',');
     const failed = answers.filter(({ isOk }) => !isOk).length;
@@ -149,11 +150,11 @@ export class MessageConverter {
 
   /** Adds the members that rows of NDJSON get; all other text of the object stays unchanged. */
   #object(object: PositionObject, resolution: number): { text: string; isOk: boolean } {
-    const { prefix } = this.#rules;
+    const { prefix } = this.rules;
     const { latDeg, lngDeg, text, names } = object;
     const isNumber = Number.isFinite(latDeg) && Number.isFinite(lngDeg);
-    const status = isNumber ? this.#kernel.exports.encodeOne(latDeg, lngDeg, resolution) : -1;
-    const code = status === OK ? this.#kernel.textAt(0) : null;
+    const status = isNumber ? this.kernel.exports.encodeOne(latDeg, lngDeg, resolution) : -1;
+    const code = status === OK ? this.kernel.textAt(0) : null;
     const added: [string, unknown][] = [
       [`${prefix}hexcodes`, code],
       [`${prefix}resolution`, resolution],

@@ -131,19 +131,19 @@ export class Collector implements Collecting {
   /** Sequence of the message after the last frame. */
   #next = 1;
   readonly #collected = new Marks();
-  readonly #jsm: JetStreamManager;
   readonly #client: JetStreamClient;
-  readonly #options: CollectorOptions;
   readonly #stopped = new AbortController();
   readonly #store: PatientStore;
   /** Delivered messages that are in no frame yet. */
   #queue: JsMsg[] = [];
   #wake: (() => void) | undefined;
 
-  constructor(nc: NatsConnection, jsm: JetStreamManager, options: CollectorOptions) {
-    this.#jsm = jsm;
+  constructor(
+    nc: NatsConnection,
+    private readonly jsm: JetStreamManager,
+    private readonly options: CollectorOptions,
+  ) {
     this.#client = jetstream(nc);
-    this.#options = options;
     this.#store = new PatientStore({
       store: (message) => storeMessage(this.#client, message),
       deadPrefix: options.deadPrefix,
@@ -154,8 +154,8 @@ export class Collector implements Collecting {
 
   /** @throws EngineFault where a stream is missing or does not take the frames */
   async run(): Promise<void> {
-    for (const name of [this.#options.positions, this.#options.stream])
-      await this.#jsm.streams.info(name).catch((cause: Error) => {
+    for (const name of [this.options.positions, this.options.stream])
+      await this.jsm.streams.info(name).catch((cause: Error) => {
         throw new EngineFault(`there is no stream ${name}`, 'hexcodes worker setup --collect makes it', {
           cause,
         });
@@ -165,29 +165,29 @@ export class Collector implements Collecting {
         await this.#collectFrom((await this.#lastSequence()) + 1);
       } catch (error) {
         if (!(error instanceof Overtaken))
-          this.#options.say(`collecting stops for a moment: ${(error as Error).message}`);
+          this.options.say(`collecting stops for a moment: ${(error as Error).message}`);
         if (!this.#isStopped) await sleep(RETRY_MS * Math.random());
       }
     }
   }
 
   async look(): Promise<BusLook> {
-    const { positions, stream } = this.#options;
-    const { state } = await this.#jsm.streams.info(positions);
+    const { positions, stream } = this.options;
+    const { state } = await this.jsm.streams.info(positions);
     return {
       waiting: Math.max(0, state.last_seq + 1 - Math.max(this.#next, state.first_seq)),
       underWay: this.#queue.length,
-      streams: [await fillOf(this.#jsm, positions), await fillOf(this.#jsm, stream)],
+      streams: [await fillOf(this.jsm, positions), await fillOf(this.jsm, stream)],
     };
   }
 
   async giveBack(afterMs: number): Promise<number> {
-    const { positions } = this.#options;
-    const { config } = await this.#jsm.streams.info(positions);
+    const { positions } = this.options;
+    const { config } = await this.jsm.streams.info(positions);
     this.#collected.add(this.#next);
     // A server that is killed recognises duplicates of a producer by the messages that are still stored.
     const next = this.#collected.before(Math.max(afterMs, config.duplicate_window / 1e6));
-    return next === undefined ? 0 : giveBack(this.#jsm, await fillOf(this.#jsm, positions), next);
+    return next === undefined ? 0 : giveBack(this.jsm, await fillOf(this.jsm, positions), next);
   }
 
   /** Ends `run`; positions in no frame yet are collected by the next collector. */
@@ -202,10 +202,10 @@ export class Collector implements Collecting {
 
   /** Sequence of the last message that is in a frame; 0 where there is no frame. */
   async #lastSequence(): Promise<number> {
-    const { positions, stream, subject } = this.#options;
-    const frame = await this.#jsm.streams.getMessage(stream, { last_by_subj: `${subject}.*` });
+    const { positions, stream, subject } = this.options;
+    const frame = await this.jsm.streams.getMessage(stream, { last_by_subj: `${subject}.*` });
     if (frame === null) return 0;
-    const { state } = await this.#jsm.streams.info(positions);
+    const { state } = await this.jsm.streams.info(positions);
     try {
       return lastSequenceOf(frame.subject, frame.header.get(SEQUENCES_HEADER), state.last_seq);
     } catch (error) {
@@ -218,9 +218,9 @@ export class Collector implements Collecting {
   }
 
   async #collectFrom(first: number): Promise<void> {
-    const { positions } = this.#options;
+    const { positions } = this.options;
     // The consumer acknowledges nothing: the frames say how far it has come.
-    const { name } = await this.#jsm.consumers.add(positions, {
+    const { name } = await this.jsm.consumers.add(positions, {
       ack_policy: AckPolicy.None,
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: first,
@@ -246,7 +246,7 @@ export class Collector implements Collecting {
     } finally {
       over.abort();
       await pulling;
-      await this.#jsm.consumers.delete(positions, name).catch(() => {});
+      await this.jsm.consumers.delete(positions, name).catch(() => {});
     }
   }
 
@@ -254,7 +254,7 @@ export class Collector implements Collecting {
   async #pull(consumer: Consumer, signal: AbortSignal): Promise<void> {
     let delivered = 0;
     while (!signal.aborted && !this.#isStopped) {
-      const space = this.#options.maxPoints - this.#queue.length;
+      const space = this.options.maxPoints - this.#queue.length;
       if (space <= 0) {
         await sleep(1);
         continue;
@@ -276,7 +276,7 @@ export class Collector implements Collecting {
    * @returns the sequence of the message after it
    */
   async #makeFrame(first: number): Promise<number> {
-    const { maxPoints, waitMs } = this.#options;
+    const { maxPoints, waitMs } = this.options;
     const startedMs = performance.now();
     for (const end = performance.now() + waitMs; this.#queue.length < maxPoints; await sleep(5))
       if (performance.now() >= end || this.#isStopped) break;
@@ -299,7 +299,7 @@ export class Collector implements Collecting {
     const read = readHeaders(message);
     try {
       if (read.damage !== undefined) throw new UnreadableMessage(read.damage);
-      const object = readPositionObject(message.data, this.#options.paths);
+      const object = readPositionObject(message.data, this.options.paths);
       const { latDeg, lngDeg } = object;
       return batch.add(message.seq, latDeg, lngDeg, vehicleOf(object) ?? message.subject);
     } catch (error) {
@@ -323,7 +323,7 @@ export class Collector implements Collecting {
    * @throws Overtaken where another frame begins with the same message
    */
   async #publish(batch: PositionBatch): Promise<void> {
-    const { subject, resolution, say } = this.#options;
+    const { subject, resolution, say } = this.options;
     const own = headers();
     for (const [name, value] of batch.headers) own.set(name, value);
     own.set(FORMAT_HEADER, 'frames');

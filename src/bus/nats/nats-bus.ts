@@ -12,20 +12,22 @@ import {
   nkeyAuthenticator,
   type ServerInfo,
 } from '@nats-io/transport-node';
+import { definedOf } from '../../config/setting.js';
 import type { Operation } from '../../hexcodes/wire/job.js';
-import type {
-  Bus,
-  BusSettings,
-  Collecting,
-  CollectorOptions,
-  Publisher,
-  ServiceOptions,
-  Serving,
-  SetUp,
-  StreamPlan,
-  Waiting,
-  Work,
-  WorkPlan,
+import {
+  type Bus,
+  type BusSettings,
+  type Collecting,
+  type CollectorOptions,
+  opened,
+  type Publisher,
+  type ServiceOptions,
+  type Serving,
+  type SetUp,
+  type StreamPlan,
+  type Waiting,
+  type Work,
+  type WorkPlan,
 } from '../bus.js';
 import { EngineFault } from '../engine.js';
 import { BadRequest, type RequestAnswerer } from '../messages/message-shape.js';
@@ -50,23 +52,17 @@ const JETSTREAM_START_MS = 15_000;
  */
 export async function connection(settings: BusSettings, waiting: Waiting): Promise<NatsConnection> {
   const options = optionsOf(settings);
-  for (let tried = 1; ; tried++) {
-    try {
-      const nc = await connect(options);
-      const warning = openWarning(nc.info, nc.getServer());
-      if (warning !== undefined) waiting.say(warning);
-      return nc;
-    } catch (error) {
-      const fault = lastingFault(error as Error, settings);
-      if (fault !== undefined) throw fault;
-      const words = `${addressesOf(settings)} cannot be reached: ${causeOf(error as Error)}`;
-      if (!waiting.isPatient) throw new EngineFault(words, undefined, { cause: error });
-      if (tried === 1) waiting.say(`${words}; waiting`);
-    }
-    await sleep(RETRY_MS, undefined, { signal: waiting.signal }).catch(() => {
-      throw new EngineFault('stopped before there was a connection');
-    });
-  }
+  const where = addressesOf(settings);
+  const nc = await opened(
+    () => connect(options),
+    where,
+    waiting,
+    (error) => causeOf(error as Error),
+    (error) => lastingFault(error as Error, where),
+  );
+  const warning = openWarning(nc.info, nc.getServer());
+  if (warning !== undefined) waiting.say(warning);
+  return nc;
 }
 
 /**
@@ -86,7 +82,7 @@ const isLoopback = (host: string): boolean =>
 function optionsOf(settings: BusSettings): NodeConnectionOptions {
   const { natsUser, natsPassword, natsToken, natsNkey, natsCreds } = settings;
   const { natsTlsCa, natsTlsCert, natsTlsKey } = settings;
-  const isTls = natsTlsCa !== undefined || natsTlsCert !== undefined;
+  const hasTls = natsTlsCa !== undefined || natsTlsCert !== undefined;
   const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text.trim());
   const authenticators = [
     ...(natsNkey === undefined ? [] : [nkeyAuthenticator(bytesOf(natsNkey))]),
@@ -103,28 +99,17 @@ function optionsOf(settings: BusSettings): NodeConnectionOptions {
     maxPingOut: 2,
     // Otherwise each request captures the stack traces of two errors, in case it fails.
     noAsyncTraces: true,
-    ...(natsUser === undefined ? {} : { user: natsUser }),
-    ...(natsPassword === undefined ? {} : { pass: natsPassword }),
-    ...(natsToken === undefined ? {} : { token: natsToken }),
+    ...definedOf({ user: natsUser, pass: natsPassword, token: natsToken }),
     ...(authenticators.length === 0 ? {} : { authenticator: authenticators }),
-    ...(isTls
-      ? {
-          tls: {
-            ...(natsTlsCa === undefined ? {} : { ca: natsTlsCa }),
-            ...(natsTlsCert === undefined ? {} : { cert: natsTlsCert }),
-            ...(natsTlsKey === undefined ? {} : { key: natsTlsKey }),
-          },
-        }
-      : {}),
+    ...(hasTls ? { tls: definedOf({ ca: natsTlsCa, cert: natsTlsCert, key: natsTlsKey }) } : {}),
   };
 }
 
 const addressesOf = ({ natsUrl }: Pick<BusSettings, 'natsUrl'>): string => natsUrl.join(', ');
 
 /** A fault that does not pass by waiting; undefined for all others. */
-function lastingFault(error: Error, settings: BusSettings): EngineFault | undefined {
+function lastingFault(error: Error, where: string): EngineFault | undefined {
   const text = causeOf(error);
-  const where = addressesOf(settings);
   if (error instanceof AuthorizationError || /authorization violation|authentication/i.test(text))
     return new EngineFault(
       `${where} refuses these credentials`,
@@ -171,23 +156,22 @@ const PUBLISH_TIMEOUT_MS = 5000;
 
 export class NatsBus implements Bus {
   readonly name: string;
-  readonly #nc: NatsConnection;
-  readonly #settings: BusSettings;
 
   /** @throws EngineFault */
   static async open(settings: BusSettings, waiting: Waiting): Promise<NatsBus> {
     return new NatsBus(await connection(settings, waiting), settings);
   }
 
-  constructor(nc: NatsConnection, settings: BusSettings) {
-    this.#nc = nc;
-    this.#settings = settings;
+  constructor(
+    private readonly nc: NatsConnection,
+    private readonly settings: BusSettings,
+  ) {
     this.name = `${nc.getServer()}, nats-server ${nc.info?.version ?? ''}`;
   }
 
   /** Requests need no JetStream. */
   #manager(): Promise<JetStreamManager> {
-    return managerOf(this.#nc, this.#settings);
+    return managerOf(this.nc, this.settings);
   }
 
   async setUp(plan: StreamPlan): Promise<SetUp> {
@@ -199,12 +183,12 @@ export class NatsBus implements Bus {
 
   async work(plan: WorkPlan): Promise<Work> {
     const { names, maps, isOrdered, maxHeldBytes, maxMessages, monitor, collected } = plan;
-    const { info } = this.#nc;
+    const { info } = this.nc;
     const jsm = await this.#manager();
     const checked = await checkStreams(jsm, info?.version ?? '', names, maps, isOrdered);
     // Each message may have the largest size that the servers accept, and its answer too.
     const fitting = Math.floor(maxHeldBytes / (2 * (info?.max_payload ?? 1)));
-    const engine = new NatsEngine(this.#nc, {
+    const engine = new NatsEngine(this.nc, {
       stream: names.input,
       consumer: names.consumer,
       maxMessages: Math.min(maxMessages, Math.max(1, fitting)),
@@ -231,16 +215,16 @@ export class NatsBus implements Bus {
   }
 
   async collect(options: CollectorOptions): Promise<Collecting> {
-    return new Collector(this.#nc, await this.#manager(), options);
+    return new Collector(this.nc, await this.#manager(), options);
   }
 
   async serve(answerer: RequestAnswerer, options: ServiceOptions): Promise<Serving> {
-    const service = await startService(this.#nc, answerer, options);
-    return { ended: this.#nc.closed(), stop: async () => void (await service.stop()) };
+    const service = await startService(this.nc, answerer, options);
+    return { ended: this.nc.closed(), stop: async () => void (await service.stop()) };
   }
 
   publisher(subject: string): Publisher {
-    const nc = this.#nc;
+    const nc = this.nc;
     const client = jetstream(nc);
     return {
       publish: async (messages) => {
@@ -260,8 +244,8 @@ export class NatsBus implements Bus {
   async close(): Promise<void> {
     // Acknowledgements of this turn of the event loop are not yet with the client.
     await new Promise((resolve) => setImmediate(resolve));
-    if (!this.#nc.isClosed()) await this.#nc.drain().catch(() => {});
-    if (!this.#nc.isClosed()) await this.#nc.close();
+    if (!this.nc.isClosed()) await this.nc.drain().catch(() => {});
+    if (!this.nc.isClosed()) await this.nc.close();
   }
 }
 

@@ -129,9 +129,7 @@ interface NatsEngineOptions {
 }
 
 export class NatsEngine implements Engine {
-  readonly #nc: NatsConnection;
   readonly #client: JetStreamClient;
-  readonly #options: NatsEngineOptions;
   #free: number;
   #isStopped = false;
   #fault: Error | undefined;
@@ -142,17 +140,18 @@ export class NatsEngine implements Engine {
   /** Wakes the loop of `receive`. */
   #wake: (() => void) | undefined;
 
-  constructor(nc: NatsConnection, options: NatsEngineOptions) {
-    this.#nc = nc;
+  constructor(
+    private readonly nc: NatsConnection,
+    private readonly options: NatsEngineOptions,
+  ) {
     this.#client = jetstream(nc);
-    this.#options = options;
     this.#free = options.maxMessages;
   }
 
   async *receive(): AsyncGenerator<Received> {
-    const { stream, consumer, maxMessages } = this.#options;
+    const { stream, consumer, maxMessages } = this.options;
     const source = await this.#client.consumers.get(stream, consumer);
-    this.#nc.closed().then((error) => {
+    this.nc.closed().then((error) => {
       this.#fault ??= new EngineFault(`the connection is closed${error ? `: ${error.message}` : ''}`);
       this.#wake?.();
     });
@@ -212,7 +211,7 @@ export class NatsEngine implements Engine {
 
   /** Missed heartbeats and unreachable servers are temporary. A stream that is gone is not. */
   async #afterFault(source: Consumer, error: Error): Promise<void> {
-    if (this.#isStopped || this.#nc.isClosed()) return;
+    if (this.#isStopped || this.nc.isClosed()) return;
     const isGone = await source.info().then(
       () => false,
       (cause: Error) => /not found/.test(cause.message),
@@ -220,7 +219,7 @@ export class NatsEngine implements Engine {
     const nowMs = performance.now();
     this.#goneSinceMs = isGone ? (this.#goneSinceMs ?? nowMs) : undefined;
     if (this.#goneSinceMs !== undefined && nowMs - this.#goneSinceMs > GONE_MS) {
-      const { stream, consumer } = this.#options;
+      const { stream, consumer } = this.options;
       this.#fault = new EngineFault(`stream ${stream} or its consumer ${consumer} is gone`, undefined, {
         cause: error,
       });

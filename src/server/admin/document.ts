@@ -176,8 +176,13 @@ const body = (schema: string, isRequired: boolean): Json => ({
   required: isRequired,
   content: { [JSON_TYPE]: { schema: ref(schema) } },
 });
-const ofOne = (operationId: string, summary: string): Json =>
-  operation(operationId, summary, { 200: jsonAnswer('The key', ref('KeyAnswer')) }, { responses: ABOUT_ONE });
+const ofOne = (operationId: string, summary: string, more: Json = {}, schema = 'KeyAnswer'): Json =>
+  operation(
+    operationId,
+    summary,
+    { 200: jsonAnswer('The key', ref(schema)) },
+    { responses: ABOUT_ONE, ...more },
+  );
 
 const PATHS: Readonly<Record<string, Json>> = {
   '/livez': {
@@ -246,35 +251,17 @@ const PATHS: Readonly<Record<string, Json>> = {
   },
   '/admin/v1/keys/{id}': {
     parameters: [ID],
-    get: operation(
-      'showKey',
-      'One key',
-      { 200: jsonAnswer('The key', ref('KeyAnswer')) },
-      {
-        responses: { 404: ABOUT_ONE[404] },
-      },
-    ),
-    patch: operation(
-      'changeKey',
-      'Changes settings',
-      { 200: jsonAnswer('The key', ref('KeyAnswer')) },
-      {
-        requestBody: body('Settings', true),
-        responses: ABOUT_ONE,
-      },
-    ),
+    get: ofOne('showKey', 'One key', { responses: { 404: ABOUT_ONE[404] } }),
+    patch: ofOne('changeKey', 'Changes settings', { requestBody: body('Settings', true) }),
     delete: ofOne('deleteKey', 'Revokes the key for good, as /revoke'),
   },
   '/admin/v1/keys/{id}/rotate': {
     parameters: [ID],
-    post: operation(
+    post: ofOne(
       'rotateKey',
       'Replaces the secret of the key',
-      { 200: jsonAnswer('The key', ref('MadeKey')) },
-      {
-        requestBody: body('Rotation', false),
-        responses: ABOUT_ONE,
-      },
+      { requestBody: body('Rotation', false) },
+      'MadeKey',
     ),
   },
   '/admin/v1/keys/{id}/enable': { parameters: [ID], post: ofOne('enableKey', 'Enables the key again') },

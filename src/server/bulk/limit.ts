@@ -28,12 +28,6 @@ export interface Admission {
   readonly period: QuotaPeriod | undefined;
 }
 
-/** Requested points: all of them or, if `isAll` is false, at least one. */
-interface Asked {
-  readonly points: number;
-  readonly isAll: boolean;
-}
-
 export class BulkLimit {
   #isRefusing = false;
   /** Whether the quota no longer covers a whole block. */
@@ -41,7 +35,7 @@ export class BulkLimit {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** Requested points that are not available yet, and the answer. */
-  #asked: Asked | undefined;
+  #asked: { readonly least: number; readonly most: number } | undefined;
   #outcome: number | LimitRefusal | undefined;
 
   /** @param goOn called when a waiting body may continue */
@@ -73,7 +67,7 @@ export class BulkLimit {
     const most = maxRows(job, block);
     const now = entry.key.rates.now();
     if (now >= most && !this.#isScarce) {
-      const taken = this.#take(entry, { points: most, isAll: true });
+      const taken = this.#take(entry, most);
       if (typeof taken === 'number')
         return { job, part: block, rows: undefined, reserved: taken, period: entry.period };
       if (taken === WAIT) return undefined;
@@ -109,7 +103,7 @@ export class BulkLimit {
       const verdict = rates.verdict(least);
       return this.#wait(typeof verdict === 'object' ? verdict.waitMs : OTHERS_MS);
     }
-    const taken = this.#take(entry, { points: rows, isAll: false });
+    const taken = this.#take(entry, 1, rows);
     if (typeof taken === 'number')
       return { job, part: block, rows: taken, reserved: taken, period: entry.period };
     if (taken === WAIT) return undefined;
@@ -119,7 +113,7 @@ export class BulkLimit {
   /** A frame is converted as a whole or not at all. */
   #admitFrame(entry: Entry, job: BulkJob, block: Block): Admission | undefined {
     const header = readFrameHeader(block, 0);
-    const taken = this.#take(entry, { points: rowsOfFrame(header), isAll: true });
+    const taken = this.#take(entry, rowsOfFrame(header));
     if (typeof taken === 'number') {
       const part = block.subarray(0, header?.sizeBytes ?? block.length);
       return { job, part, rows: undefined, reserved: taken, period: entry.period };
@@ -129,22 +123,18 @@ export class BulkLimit {
   }
 
   /** Reserves points now or requests them; then `goOn` is called when they are granted or refused. */
-  #take(entry: Entry, asked: Asked): number | LimitRefusal | typeof WAIT {
-    const { points, isAll } = asked;
-    if (this.#asked?.points === points && this.#asked.isAll === isAll && this.#outcome !== undefined) {
+  #take(entry: Entry, least: number, most = least): number | LimitRefusal | typeof WAIT {
+    if (this.#asked?.least === least && this.#asked.most === most && this.#outcome !== undefined) {
       const outcome = this.#outcome;
       this.#asked = undefined;
       this.#outcome = undefined;
       return outcome;
     }
     this.#giveBack();
-    const taken = isAll ? entry.admit(points) : entry.admitSome(points);
-    if (taken !== WAIT) return taken ?? points;
-    this.#asked = asked;
-    const later = isAll
-      ? entry.whenAdmitted(points).then((refusal) => refusal ?? points)
-      : entry.whenAdmittedSome(points);
-    void later.then((outcome) => {
+    const taken = entry.take(least, most);
+    if (taken !== WAIT) return taken;
+    this.#asked = { least, most };
+    void entry.whenTaken(least, most).then((outcome) => {
       this.#outcome = outcome;
       if (this.#isClosed) this.#giveBack();
       else this.goOn();

@@ -1,5 +1,6 @@
 // The ledgers of all keys that have sent a request, with the default limits of the settings, and the entries of
 // requests in them. The flusher of usage reads from it.
+import { definedOf } from '../../config/setting.js';
 import type { KeyInfo, KeyLimits } from '../keys/key-record.js';
 import { PointCounts } from '../observe/metrics/request-counts.js';
 import {
@@ -44,16 +45,31 @@ export class Entry {
     return this.key.isFree;
   }
 
-  /** Reserves points for work, which `done` settles. WAIT: `whenAdmitted` resolves. */
-  admit(count: number): LimitRefusal | typeof WAIT | undefined {
-    if (this.key.isFree) return undefined;
-    const outcome = this.#noted(this.key.take(count));
-    return typeof outcome === 'number' ? undefined : outcome;
+  /**
+   * Reserves points for work, which `done` settles: `most` or, where the quota is scarce or the rates admit fewer now,
+   * some of them, at least `least`. WAIT: `whenTaken` resolves.
+   * @returns how many; of a free key all
+   */
+  take(least: number, most = least): number | LimitRefusal | typeof WAIT {
+    return this.key.isFree ? most : this.#noted(this.key.take(least, most));
   }
 
   /** Resolves once points are reserved or refused; work within the limits is never refused. */
+  async whenTaken(least: number, most = least): Promise<number | LimitRefusal> {
+    return this.#noted(await this.key.whenTaken(least, most));
+  }
+
+  /**
+   * Reserves points as `take` does.
+   * @returns undefined where they are reserved
+   */
+  admit(count: number): LimitRefusal | typeof WAIT | undefined {
+    const outcome = this.take(count);
+    return typeof outcome === 'number' ? undefined : outcome;
+  }
+
   async whenAdmitted(count: number): Promise<LimitRefusal | undefined> {
-    const outcome = this.#noted(await this.key.whenTaken(count));
+    const outcome = await this.whenTaken(count);
     return typeof outcome === 'number' ? undefined : outcome;
   }
 
@@ -97,18 +113,6 @@ export class Entry {
       this.key.rates.countUncertain(-1);
     }
     this.done(ok, failed, reserved);
-  }
-
-  /**
-   * Reserves some of many points, at least one and more where the quota is not scarce, within the rates. A free key
-   * gets all of them. To be settled by `done`.
-   */
-  admitSome(most: number): number | LimitRefusal | typeof WAIT {
-    return this.key.isFree ? most : this.#noted(this.key.take(1, most));
-  }
-
-  async whenAdmittedSome(most: number): Promise<number | LimitRefusal> {
-    return this.#noted(await this.key.whenTaken(1, most));
   }
 
   /** Counts points that are refused. */
@@ -246,7 +250,7 @@ export class Ledger implements UsageSource {
   of(key: KeyInfo): KeyLedger {
     const ledger = this.#keys.get(key.id);
     if (ledger !== undefined && ledger.key === key) return ledger;
-    const limits = this.#limitsOf(key);
+    const limits = { ...this.#defaults, ...definedOf(key.limits) };
     if (ledger !== undefined) {
       ledger.setLimits(key, limits);
       return ledger;
@@ -405,13 +409,4 @@ export class Ledger implements UsageSource {
       ledger.startPeriod(dayIsNew, monthIsNew, { day: day.name, month: month.name });
     for (const [keyId, used] of this.#stored) this.#stored.set(keyId, restarted(used, dayIsNew, monthIsNew));
   }
-
-  #limitsOf({ limits }: KeyInfo): KeyLimits {
-    return { ...this.#defaults, ...definedOf(limits) };
-  }
-}
-
-/** Without members that are undefined, which would hide a default. */
-function definedOf(limits: KeyLimits): KeyLimits {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

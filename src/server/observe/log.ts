@@ -37,7 +37,6 @@ const FLUSH_POLL_MS = 5;
  * included.
  */
 export class LogSink {
-  readonly #target: LogTarget;
   readonly #maxWaitingBytes: number;
   /** Several processes of one supervisor write to the same output. */
   readonly #chunkBytes = process.connected === true ? SHARED_CHUNK_BYTES : CHUNK_BYTES;
@@ -55,12 +54,11 @@ export class LogSink {
   #isReporting = false;
 
   constructor(
-    target: LogTarget,
+    private readonly target: LogTarget,
     /** Called after a successful write with the number of lines that were dropped before it. May call `write`. */
     private readonly recovered: (droppedLines: number) => void,
     maxWaitingBytes = MAX_WAITING_BYTES,
   ) {
-    this.#target = target;
     this.#maxWaitingBytes = maxWaitingBytes;
   }
 
@@ -94,7 +92,7 @@ export class LogSink {
       if (this.#isWriting) this.#chunk = undefined;
       this.#isWriting = true;
       for (let chunk = this.#nextChunk(); chunk !== undefined; chunk = this.#nextChunk()) {
-        this.#chunk = chunk.subarray(this.#target.writeSync(chunk));
+        this.#chunk = chunk.subarray(this.target.writeSync(chunk));
       }
     } catch {
       // There is nobody left to tell.
@@ -105,7 +103,7 @@ export class LogSink {
     const chunk = this.#nextChunk();
     if (chunk === undefined) return;
     this.#isWriting = true;
-    this.#target.write(chunk, (error, writtenBytes) => this.#written(chunk, error, writtenBytes));
+    this.target.write(chunk, (error, writtenBytes) => this.#written(chunk, error, writtenBytes));
   }
 
   /** The rest of the last chunk, or a new one of the lines that wait. */

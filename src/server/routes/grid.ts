@@ -123,15 +123,12 @@ interface Piece {
  */
 export class OneATurn {
   readonly #waiting: Piece[] = [];
-  readonly #maxWaiting: number;
 
-  constructor(maxWaiting: number) {
-    this.#maxWaiting = maxWaiting;
-  }
+  constructor(private readonly maxWaiting: number) {}
 
   /** @returns false if too much waits: then the work is not taken */
   add(work: () => void, failed: (error: unknown) => void): boolean {
-    if (this.#waiting.length >= this.#maxWaiting) return false;
+    if (this.#waiting.length >= this.maxWaiting) return false;
     this.#waiting.push({ work, failed });
     if (this.#waiting.length === 1) setImmediate(() => this.#next());
     return true;
@@ -157,13 +154,10 @@ interface KeptBody {
 
 export class KeptBodies {
   readonly #bodies = new Map<string, KeptBody>();
-  readonly #maxBytes: number;
   #bytes = 0;
 
   /** @param maxBytes of all bodies together */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
+  constructor(private readonly maxBytes: number) {}
 
   /** The body of this name, which counts as asked for now; undefined if it is not here. */
   find(name: string): KeptBody | undefined {
@@ -181,7 +175,7 @@ export class KeptBodies {
     this.#bytes += sizeOf(name, body);
     this.#bodies.set(name, body);
     for (const [oldest, old] of this.#bodies) {
-      if (this.#bytes <= this.#maxBytes) break;
+      if (this.#bytes <= this.maxBytes) break;
       this.#bodies.delete(oldest);
       this.#bytes -= sizeOf(oldest, old);
     }

@@ -20,20 +20,20 @@ describe('points of a key', () => {
 
   function waiting() {
     const given: number[] = [];
-    let answer: (refusal: undefined) => void = () => {};
+    let answer: (points: number) => void = () => {};
     let turns = 0;
     const entry = {
       isFree: false,
       key: { hasQuota: true, rates: { now: () => Number.POSITIVE_INFINITY } },
       period: undefined,
-      admit: () => WAIT,
-      whenAdmitted: () => new Promise<undefined>((resolve) => (answer = resolve)),
+      take: () => WAIT,
+      whenTaken: () => new Promise<number>((resolve) => (answer = resolve)),
       done: (ok: number, failed: number, reserved: number) => given.push(reserved - ok - failed),
     };
     const limit = new BulkLimit(entry as never, () => turns++);
     expect(limit.admit(JOB, BLOCK as never, true)).toBeUndefined();
     expect(limit.isWaiting).toBe(true);
-    return { limit, given, turns: () => turns, answer: () => answer(undefined) };
+    return { limit, given, turns: () => turns, answer: () => answer(2) };
   }
 
   test('goes on once its points have come, and uses them', async () => {
@@ -66,7 +66,10 @@ describe('points of a key', () => {
       isFree: false,
       key: { hasQuota: true, rates: { now: () => Number.POSITIVE_INFINITY } },
       period: undefined,
-      admit: (points: number) => void asked.push(points),
+      take: (points: number) => {
+        asked.push(points);
+        return points;
+      },
     };
     const limit = new BulkLimit(entry as never, () => {});
     expect(limit.admit({ input: 'frames' } as never, block as never, true)).toMatchObject({ reserved: 10 });

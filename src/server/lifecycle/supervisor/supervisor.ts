@@ -63,7 +63,6 @@ interface Post {
 }
 
 export class Supervisor {
-  readonly #options: SupervisorOptions;
   readonly #logger: Logger;
   #config: ServeConfig;
   readonly #posts: Post[] = [];
@@ -78,11 +77,10 @@ export class Supervisor {
   readonly #token = randomBytes(24).toString('base64url');
 
   private constructor(
-    options: SupervisorOptions,
+    private readonly options: SupervisorOptions,
     /** The shared one. */
     readonly port: number,
   ) {
-    this.#options = options;
     this.#logger = options.logger;
     this.#config = { ...options.config, port };
   }
@@ -136,10 +134,10 @@ export class Supervisor {
     const ownPort = this.#config.ownPorts ? this.port + number : undefined;
     // The admin port of a process is for the supervisor, which hands on what is asked of it.
     const config: ServeConfig = { ...this.#config, adminHost: '127.0.0.1', adminPort: 0 };
-    return new ServiceProcess(this.#options.entry, {
+    return new ServiceProcess(this.options.entry, {
       config,
       processInfo: { number, ownPort, token: this.#token },
-      threads: this.#options.threads,
+      threads: this.options.threads,
     });
   }
 
@@ -206,8 +204,8 @@ export class Supervisor {
   }
 
   #readAgain(): ServeConfig {
-    const config = this.#options.readConfig();
-    const given = this.#options.config;
+    const config = this.options.readConfig();
+    const given = this.options.config;
     const changed = FIXED.filter((name) => config[name] !== given[name]);
     if (changed.length > 0)
       this.#logger.warn({ settings: changed }, 'these settings change with a restart only');

@@ -4,7 +4,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { slowRowCounts } from '../../../hexcodes/wire/rows/row-report.js';
 import type { Budget } from '../../transport/limits.js';
-import type { Labels, Metric, Sample } from './registry.js';
+import type { Labels, Metric, Sample, SampledMetric } from './registry.js';
 import type {
   CountedRequest,
   Latency,
@@ -75,12 +75,14 @@ function lateMs(betweenBeatsNs: number): number {
   return Math.max(0, betweenBeatsNs / 1e6 - BEAT_MS);
 }
 
-function gauge(name: string, help: string, value: () => number): Metric {
-  return { kind: 'gauge', name, help, samples: value };
+type Samples = SampledMetric['samples'];
+
+function gauge(name: string, help: string, samples: Samples, labels: readonly string[] = []): Metric {
+  return { kind: 'gauge', name, help, samples, labels };
 }
 
-function counter(name: string, help: string, value: () => number): Metric {
-  return { kind: 'counter', name, help, samples: value };
+function counter(name: string, help: string, samples: Samples, labels: readonly string[] = []): Metric {
+  return { kind: 'counter', name, help, samples, labels };
 }
 
 interface StoreStates {
@@ -179,13 +181,12 @@ export function serviceMetrics(of: MetricSources): Metric[] {
 
 function stateMetrics(of: MetricSources): Metric[] {
   return [
-    {
-      kind: 'gauge',
-      name: 'hexcodes_info',
-      help: 'Always 1; versions of the service, its kernel, boundary data and transport.',
-      labels: Object.keys(of.info),
-      samples: () => [[of.info, 1]],
-    },
+    gauge(
+      'hexcodes_info',
+      'Always 1; versions of the service, its kernel, boundary data and transport.',
+      () => [[of.info, 1]],
+      Object.keys(of.info),
+    ),
     gauge('hexcodes_ready', 'Whether requests are accepted, as /readyz says.', () => Number(of.isReady())),
     ...storeMetrics(of),
     ...forwardMetrics(of.forward),
@@ -213,13 +214,12 @@ function stateMetrics(of: MetricSources): Metric[] {
     gauge('hexcodes_held_bytes_limit', 'The most of them that may be held.', () =>
       finite(of.budget.limits.processBytes),
     ),
-    {
-      kind: 'counter',
-      name: 'hexcodes_budget_refusals_total',
-      help: 'Requests, frames and WebSockets refused over a limit of what is held.',
-      labels: ['limit'],
-      samples: () => [...of.refusals].map(([limit, count]) => [{ limit }, count]),
-    },
+    counter(
+      'hexcodes_budget_refusals_total',
+      'Requests, frames and WebSockets refused over a limit of what is held.',
+      () => [...of.refusals].map(([limit, count]) => [{ limit }, count]),
+      ['limit'],
+    ),
   ];
 }
 
@@ -228,23 +228,21 @@ function requestMetrics(of: MetricSources): Metric[] {
   const perRoute = (value: (counts: RouteCounts) => number) => (): Sample[] =>
     routes().map(([route, counts]) => [{ route }, value(counts)]);
   return [
-    {
-      kind: 'counter',
-      name: 'hexcodes_http_requests_total',
-      help: 'Requests by the pattern of their route, their method and the status of their answer.',
-      labels: ['route', 'method', 'status'],
-      samples: () =>
+    counter(
+      'hexcodes_http_requests_total',
+      'Requests by the pattern of their route, their method and the status of their answer.',
+      () =>
         routes().flatMap(([route, { byStatus }]) =>
           byStatus.map(({ method, status, count }): Sample => [{ route, method, status }, count]),
         ),
-    },
-    {
-      // A series of a status begins with its first answer, at 1, so that its increase does not show that one.
-      kind: 'counter',
-      name: 'hexcodes_defects_total',
-      help: 'Requests that were answered with 500, which is a defect; 0 from the start.',
-      samples: () => of.requests.defects,
-    },
+      ['route', 'method', 'status'],
+    ),
+    // A series of a status begins with its first answer, at 1, so that its increase does not show that one.
+    counter(
+      'hexcodes_defects_total',
+      'Requests that were answered with 500, which is a defect; 0 from the start.',
+      () => of.requests.defects,
+    ),
     {
       kind: 'histogram',
       name: 'hexcodes_http_request_duration_seconds',
@@ -252,59 +250,51 @@ function requestMetrics(of: MetricSources): Metric[] {
       labels: ['route'],
       latencies: () => routes().map(([route, { latency }]) => [{ route }, latency]),
     },
-    {
-      kind: 'counter',
-      name: 'hexcodes_http_cut_off_total',
-      help: 'Requests whose connection was closed before their answer was complete.',
-      labels: ['route'],
-      samples: perRoute(({ cutOff }) => cutOff),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_http_received_bytes_total',
-      help: 'Bytes of request bodies.',
-      labels: ['route'],
-      samples: perRoute(({ bytesIn }) => bytesIn),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_http_sent_bytes_total',
-      help: 'Bytes of the bodies of answers.',
-      labels: ['route'],
-      samples: perRoute(({ bytesOut }) => bytesOut),
-    },
+    counter(
+      'hexcodes_http_cut_off_total',
+      'Requests whose connection was closed before their answer was complete.',
+      perRoute(({ cutOff }) => cutOff),
+      ['route'],
+    ),
+    counter(
+      'hexcodes_http_received_bytes_total',
+      'Bytes of request bodies.',
+      perRoute(({ bytesIn }) => bytesIn),
+      ['route'],
+    ),
+    counter(
+      'hexcodes_http_sent_bytes_total',
+      'Bytes of the bodies of answers.',
+      perRoute(({ bytesOut }) => bytesOut),
+      ['route'],
+    ),
     gauge(
       'hexcodes_http_requests_under_way',
       'Requests whose answers are not complete.',
       () => of.underWay().size,
     ),
     gauge('hexcodes_connections', 'Open connections, WebSockets included.', of.connections),
-    {
-      kind: 'counter',
-      name: 'hexcodes_connections_refused_total',
-      help: 'Connections closed at once, as too many are open or too many requests came in one turn.',
-      labels: ['reason'],
-      samples: () =>
-        Object.entries(of.refusedConnections).map(([reason, count]): Sample => [{ reason }, count]),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_slow_rows_total',
-      help: 'Rows that the kernel left to JavaScript, which takes some 30 times the CPU: by endpoint and reason.',
-      labels: ['endpoint', 'reason'],
-      samples: () =>
+    counter(
+      'hexcodes_connections_refused_total',
+      'Connections closed at once, as too many are open or too many requests came in one turn.',
+      () => Object.entries(of.refusedConnections).map(([reason, count]): Sample => [{ reason }, count]),
+      ['reason'],
+    ),
+    counter(
+      'hexcodes_slow_rows_total',
+      'Rows that the kernel left to JavaScript, which takes some 30 times the CPU: by endpoint and reason.',
+      () =>
         slowRowCounts()
           .filter(({ origin, reason }) => origin !== 'file' && reason !== 'line' && reason !== 'values')
           .map(({ origin, reason, rows }): Sample => [{ endpoint: origin, reason }, rows]),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_points_total',
-      help: 'Points and codes converted, by outcome and by operation as usage names it.',
-      labels: ['operation', 'outcome'],
-      samples: () =>
-        of.points.byOutcome.map(({ operation, outcome, count }) => [{ operation, outcome }, count]),
-    },
+      ['endpoint', 'reason'],
+    ),
+    counter(
+      'hexcodes_points_total',
+      'Points and codes converted, by outcome and by operation as usage names it.',
+      () => of.points.byOutcome.map(({ operation, outcome, count }) => [{ operation, outcome }, count]),
+      ['operation', 'outcome'],
+    ),
     gauge('hexcodes_bulk_answers', 'Bulk bodies that are being answered.', () => of.bulk().underWay),
     gauge(
       'hexcodes_bulk_spooled_bytes',
@@ -326,20 +316,13 @@ function streamMetrics(of: MetricSources): Metric[] {
     ]);
   };
   return [
-    {
-      kind: 'gauge',
-      name: 'hexcodes_stream_connections',
-      help: 'Open connections of the stream.',
+    gauge('hexcodes_stream_connections', 'Open connections of the stream.', open('connections'), labels),
+    counter(
+      'hexcodes_stream_frames_total',
+      'Frames that have come.',
+      perProtocol(({ traffic }) => traffic.frames),
       labels,
-      samples: open('connections'),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_stream_frames_total',
-      help: 'Frames that have come.',
-      labels,
-      samples: perProtocol(({ traffic }) => traffic.frames),
-    },
+    ),
     {
       kind: 'histogram',
       name: 'hexcodes_stream_frame_duration_seconds',
@@ -348,44 +331,34 @@ function streamMetrics(of: MetricSources): Metric[] {
       latencies: () =>
         Object.entries(of.streams).map(([subprotocol, { latency }]) => [{ subprotocol }, latency]),
     },
-    {
-      kind: 'gauge',
-      name: 'hexcodes_stream_unanswered_frames',
-      help: 'Frames within the windows of all connections.',
+    gauge(
+      'hexcodes_stream_unanswered_frames',
+      'Frames within the windows of all connections.',
+      open('frames'),
       labels,
-      samples: open('frames'),
-    },
-    {
-      kind: 'gauge',
-      name: 'hexcodes_stream_unanswered_bytes',
-      help: 'Bytes of these frames.',
+    ),
+    gauge('hexcodes_stream_unanswered_bytes', 'Bytes of these frames.', open('bytes'), labels),
+    counter(
+      'hexcodes_stream_received_bytes_total',
+      'Bytes of frames that have come.',
+      perProtocol(({ traffic }) => traffic.bytesIn),
       labels,
-      samples: open('bytes'),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_stream_received_bytes_total',
-      help: 'Bytes of frames that have come.',
+    ),
+    counter(
+      'hexcodes_stream_sent_bytes_total',
+      'Bytes of answers to frames.',
+      perProtocol(({ traffic }) => traffic.bytesOut),
       labels,
-      samples: perProtocol(({ traffic }) => traffic.bytesIn),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_stream_sent_bytes_total',
-      help: 'Bytes of answers to frames.',
-      labels,
-      samples: perProtocol(({ traffic }) => traffic.bytesOut),
-    },
-    {
-      kind: 'counter',
-      name: 'hexcodes_stream_closed_total',
-      help: 'Connections of the stream by the code they were closed with; other: a code of clients.',
-      labels: ['subprotocol', 'code'],
-      samples: () =>
+    ),
+    counter(
+      'hexcodes_stream_closed_total',
+      'Connections of the stream by the code they were closed with; other: a code of clients.',
+      () =>
         Object.entries(of.streams).flatMap(([subprotocol, { closed }]) =>
           [...closed].map(([code, count]): Sample => [{ subprotocol, code }, count]),
         ),
-    },
+      ['subprotocol', 'code'],
+    ),
   ];
 }
 

@@ -67,21 +67,19 @@ export class Delivery {
   /** Why the sink takes nothing; undefined while it does. */
   fault: string | undefined;
   deliveredRows = 0;
-  readonly #options: DeliveryOptions;
   readonly #giveUp = new AbortController();
   #isEnding = false;
   #isHurried = false;
   #wake: (() => void) | undefined;
   readonly #over: Promise<void>;
 
-  constructor(options: DeliveryOptions) {
-    this.#options = options;
+  constructor(private readonly options: DeliveryOptions) {
     this.#over = this.#run();
   }
 
   /** There are more rows. */
   notice(): void {
-    if (this.#options.waitingRows() >= BATCH_ROWS) this.#isHurried = true;
+    if (this.options.waitingRows() >= BATCH_ROWS) this.#isHurried = true;
     this.#wake?.();
   }
 
@@ -95,18 +93,18 @@ export class Delivery {
   }
 
   async #run(): Promise<void> {
-    const { source, log, batchMs } = this.#options;
+    const { source, log, batchMs } = this.options;
     while (!this.#giveUp.signal.aborted) {
       try {
         const backlog = await source();
         if (backlog === undefined) {
           if (this.#isEnding) return;
-          await this.#pause(undefined, () => this.#options.waitingRows() > 0);
+          await this.#pause(undefined, () => this.options.waitingRows() > 0);
           await this.#pause(batchMs, () => this.#isHurried);
           continue;
         }
         if (!(await this.#deliverNext(backlog))) return;
-        this.#isHurried = this.#options.waitingRows() >= BATCH_ROWS;
+        this.#isHurried = this.options.waitingRows() >= BATCH_ROWS;
         if (!this.#isHurried) await this.#pause(batchMs, () => this.#isHurried);
       } catch (error) {
         // The disk of the backlog cannot be read.
@@ -135,13 +133,13 @@ export class Delivery {
     const found = await intactLines(piece.lines);
     const { damagedRows } = found;
     if (damagedRows > 0)
-      this.#options.log.error({ damaged: damagedRows }, 'lines on disk are damaged and left out');
+      this.options.log.error({ damaged: damagedRows }, 'lines on disk are damaged and left out');
     return found;
   }
 
   /** Tries until the sink takes the lines. @returns false if it has not by the end */
   async #bring(lines: Buffer): Promise<boolean> {
-    const { sink } = this.#options;
+    const { sink } = this.options;
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MAX_DELAY_MS, 2 * delayMs)) {
       try {
         await sink.deliver(lines, this.#giveUp.signal);
@@ -156,8 +154,8 @@ export class Delivery {
 
   #failed(reason: string): void {
     if (this.fault === undefined && !this.#giveUp.signal.aborted) {
-      const fields = { sink: this.#options.sink.name, reason, waiting: this.#options.waitingRows() };
-      this.#options.log.warn(fields, 'the sink of positions takes none; they wait on disk');
+      const fields = { sink: this.options.sink.name, reason, waiting: this.options.waitingRows() };
+      this.options.log.warn(fields, 'the sink of positions takes none; they wait on disk');
     }
     this.fault = reason;
   }
@@ -165,8 +163,8 @@ export class Delivery {
   #succeeded(): void {
     if (this.fault === undefined) return;
     this.fault = undefined;
-    const fields = { sink: this.#options.sink.name, waiting: this.#options.waitingRows() };
-    this.#options.log.info(fields, 'the sink of positions takes them again');
+    const fields = { sink: this.options.sink.name, waiting: this.options.waitingRows() };
+    this.options.log.info(fields, 'the sink of positions takes them again');
   }
 
   /** Waits for a time, without end if undefined, or until woken with a reason to go on; not at all while ending. */

@@ -1,9 +1,8 @@
 // Takes lines to be forwarded, keeps them on disk and has them delivered. A line is taken when the system has it on
 // disk; lines that come while a write is under way share the next one, and no caller waits for the sink.
 import { basename, join, parse } from 'node:path';
-import { contentOf } from '../../../config/bus.js';
 import type { ServeConfig } from '../../../config/config.js';
-import { Fault } from '../../../config/setting.js';
+import { contentOf, Fault } from '../../../config/setting.js';
 import { type SinkAddress, TRACCAR } from '../../../config/sink.js';
 import { AnsweredError, mayTake } from '../../transport/limits.js';
 import { Backlog, begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog.js';
@@ -46,8 +45,6 @@ const END_MS = 2000;
 const CLOSE_SINK_MS = 500;
 
 export class Forwarder {
-  readonly #options: ForwarderOptions;
-  #own: Backlog;
   /** Left by processes that are gone, and taken over; oldest first. */
   readonly #older: Backlog[] = [];
   readonly #left: LeftFolders;
@@ -66,9 +63,10 @@ export class Forwarder {
   #refused = 0;
   #refusedInAll = 0;
 
-  private constructor(options: ForwarderOptions, own: Backlog) {
-    this.#options = options;
-    this.#own = own;
+  private constructor(
+    private readonly options: ForwarderOptions,
+    private own: Backlog,
+  ) {
     this.#left = new LeftFolders(options.folder);
     this.#judged = new Promise((resolve) => {
       this.#judge = resolve;
@@ -81,7 +79,7 @@ export class Forwarder {
       log: options.log,
     });
     this.#timer = setInterval(() => {
-      for (const { folder } of [this.#own, ...this.#older]) touch(folder);
+      for (const { folder } of [this.own, ...this.#older]) touch(folder);
       this.#lookForLeft();
     }, options.touchMs ?? TOUCH_MS).unref();
   }
@@ -96,14 +94,14 @@ export class Forwarder {
 
   /** Lines that are taken and not delivered. */
   get waitingRows(): number {
-    return [this.#own, ...this.#older].reduce((sum, { rows }) => sum + rows, 0);
+    return [this.own, ...this.#older].reduce((sum, { rows }) => sum + rows, 0);
   }
 
   /** A sentence for people while lines cannot be delivered. */
   get fault(): string | undefined {
     const reason = this.#delivery.fault;
     if (reason === undefined) return undefined;
-    return `${this.#options.sink.name} takes no positions (${reason}): ${this.waitingRows} wait on disk`;
+    return `${this.options.sink.name} takes no positions (${reason}): ${this.waitingRows} wait on disk`;
   }
 
   /** Counts of lines; `isAway` while the sink takes none. */
@@ -115,8 +113,8 @@ export class Forwarder {
 
   /** Whether a line of this size can be taken: not where as much waits as may, of all or of the key. */
   hasSpace(lineBytes: number, keyId = ''): boolean {
-    const { maxBytes } = this.#options;
-    const backlogs = [this.#own, ...this.#older];
+    const { maxBytes } = this.options;
+    const backlogs = [this.own, ...this.#older];
     const allBytes = backlogs.reduce((sum, { sizeBytes }) => sum + sizeBytes, this.#unwrittenBytes);
     const ofKey = backlogs.reduce((sum, backlog) => sum + backlog.bytesOf(keyId), 0);
     const isWritable = this.#unwrittenBytes + lineBytes <= MAX_UNWRITTEN_BYTES;
@@ -148,11 +146,11 @@ export class Forwarder {
     await ended;
     await this.#looking;
     const { waitingRows } = this;
-    const { sink, log } = this.#options;
+    const { sink, log } = this.options;
     const failed = (error: Error): void =>
       log.error({ reason: error.message }, 'positions or their sink cannot be closed');
     await within(CLOSE_SINK_MS, Promise.resolve(sink.close?.())).catch(failed);
-    for (const backlog of [this.#own, ...this.#older]) await this.#leave(backlog).catch(failed);
+    for (const backlog of [this.own, ...this.#older]) await this.#leave(backlog).catch(failed);
     if (waitingRows > 0) log.warn({ waiting: waitingRows }, 'positions wait on disk for the next start');
   }
 
@@ -183,11 +181,11 @@ export class Forwarder {
 
   async #append(lines: Buffer, rows: number, keyBytes: ReadonlyMap<string, number>): Promise<void> {
     try {
-      await this.#own.append(lines, rows, keyBytes);
+      await this.own.append(lines, rows, keyBytes);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       await this.#beginAnew();
-      await this.#own.append(lines, rows, keyBytes);
+      await this.own.append(lines, rows, keyBytes);
     }
   }
 
@@ -196,8 +194,8 @@ export class Forwarder {
    * alive.
    */
   async #beginAnew(): Promise<void> {
-    const before = this.#own;
-    this.#own = await openOwn(this.#options);
+    const before = this.own;
+    this.own = await openOwn(this.options);
     if (await before.isThere()) {
       this.#addOlder(before);
       return;
@@ -205,19 +203,19 @@ export class Forwarder {
     release(basename(before.folder));
     const message =
       'the folder of positions that wait is gone: another process has it, and some may come twice';
-    this.#options.log.warn({ waiting: before.rows }, message);
+    this.options.log.warn({ waiting: before.rows }, message);
   }
 
   /** Said once, until a line is taken again. */
   #refuse(reason: string, lines: number): void {
     if (this.#refused === 0)
-      this.#options.log.error({ reason, waiting: this.waitingRows }, 'positions are refused');
+      this.options.log.error({ reason, waiting: this.waitingRows }, 'positions are refused');
     this.#refused += lines;
     this.#refusedInAll += lines;
   }
 
   #took(): void {
-    if (this.#refused > 0) this.#options.log.info({ refused: this.#refused }, 'positions are taken again');
+    if (this.#refused > 0) this.options.log.info({ refused: this.#refused }, 'positions are taken again');
     this.#refused = 0;
     this.#delivery.notice();
   }
@@ -230,7 +228,7 @@ export class Forwarder {
       this.#older.shift();
       await this.#leave(oldest);
     }
-    return this.#own.rows > 0 ? this.#own : undefined;
+    return this.own.rows > 0 ? this.own : undefined;
   }
 
   #lookForLeft(): void {
@@ -243,12 +241,12 @@ export class Forwarder {
    * Opens the backlogs that others have left; one that cannot be opened is tried again at the next look. Never rejects.
    */
   async #openLeft(): Promise<void> {
-    const { folder, log } = this.#options;
+    const { folder, log } = this.options;
     const faults: Error[] = [];
     for (const name of this.#namesLeft(faults)) {
       const path = join(folder, name);
       try {
-        const backlog = await Backlog.open(path, segmentBytesOf(this.#options));
+        const backlog = await Backlog.open(path, segmentBytesOf(this.options));
         if (backlog.doubtful !== undefined)
           log.warn(
             { path: backlog.doubtful },
