@@ -129,17 +129,6 @@ function firstRows(names: readonly string[], rows: readonly (readonly string[])[
 
 addTexts(fileTexts);
 
-interface Parts {
-  readonly status: HTMLElement;
-  readonly bar: HTMLProgressElement;
-  readonly stop: HTMLButtonElement;
-  readonly result: HTMLElement;
-  readonly resolution: HTMLSelectElement;
-  /** Whether zones are a column, with the sentence about it. */
-  readonly byZone: HTMLInputElement;
-  readonly byZoneRow: HTMLElement;
-}
-
 /** A file that waits for its turn. */
 interface Waiting {
   readonly file: Blob;
@@ -167,29 +156,34 @@ export class FileDesk {
     HTMLElement,
     { points: DescribedPoints; zones: Uint8Array<ArrayBuffer> | undefined }
   >();
-  readonly #parts: Parts;
+  readonly #status = element('p', { class: 'soft', id: 'file-status', attributes: { role: 'status' } });
+  readonly #bar = element('progress', {
+    label: 'progress',
+    attributes: { max: '1', value: '0' },
+    hidden: true,
+  });
+  readonly #stopButton = element('button', { key: 'stop', hidden: true, click: () => this.#stop() });
+  readonly #result = element('div', { class: 'file-result', id: 'file-result' });
+  readonly #resolution = sizeChoice('file-resolution');
+  /** Whether zones are a column, with the sentence about it. */
+  readonly #byZone = element('input', { id: 'file-zones', attributes: { type: 'checkbox', checked: '' } });
+  readonly #byZoneRow = element(
+    'label',
+    { class: 'check' },
+    this.#byZone,
+    element('span', { key: 'fileZones' }),
+  );
 
   constructor(private readonly desk: Desk) {
-    const byZone = element('input', { id: 'file-zones', attributes: { type: 'checkbox', checked: '' } });
-    this.#parts = {
-      byZone,
-      byZoneRow: element('label', { class: 'check' }, byZone, element('span', { key: 'fileZones' })),
-      status: element('p', { class: 'soft', id: 'file-status', attributes: { role: 'status' } }),
-      bar: element('progress', { label: 'progress', attributes: { max: '1', value: '0' }, hidden: true }),
-      stop: element('button', { key: 'stop', hidden: true, click: () => this.#stop() }),
-      result: element('div', { class: 'file-result', id: 'file-result' }),
-      resolution: sizeChoice('file-resolution'),
-    };
-    const { resolution, byZoneRow, result } = this.#parts;
     zones.each((now) => {
-      byZoneRow.hidden = now.length === 0;
+      this.#byZoneRow.hidden = now.length === 0;
     });
     const change = (): void => {
-      for (const again of result.querySelectorAll<HTMLElement>('.zones-changed')) again.hidden = false;
+      for (const again of this.#result.querySelectorAll<HTMLElement>('.zones-changed')) again.hidden = false;
     };
     zones.on(change);
     zoneSettings.on(change);
-    resolution.value = String(DEFAULT_RESOLUTION);
+    this.#resolution.value = String(DEFAULT_RESOLUTION);
   }
 
   elements(): HTMLElement[] {
@@ -222,7 +216,6 @@ export class FileDesk {
         else text.focus();
       },
     });
-    const { status, bar, stop, result, resolution, byZoneRow } = this.#parts;
     return [
       element('p', { key: 'fileHint' }),
       element(
@@ -233,15 +226,15 @@ export class FileDesk {
         input,
       ),
       element('label', { key: 'fileResolution', attributes: { for: 'file-resolution' } }),
-      resolution,
-      byZoneRow,
+      this.#resolution,
+      this.#byZoneRow,
       element('label', { key: 'pasteLines', attributes: { for: 'file-text' } }),
       text,
       convert,
-      status,
-      bar,
-      stop,
-      result,
+      this.#status,
+      this.#bar,
+      this.#stopButton,
+      this.#result,
     ];
   }
 
@@ -280,7 +273,7 @@ export class FileDesk {
     this.#waiting.push(...files);
     if (this.#worker !== undefined) return;
     if (files[0]!.replaces === undefined) {
-      this.#parts.result.replaceChildren();
+      this.#result.replaceChildren();
       this.#points.clear();
     }
     this.#next();
@@ -293,20 +286,20 @@ export class FileDesk {
 
   #convert(waiting: Waiting): void {
     const { file, format, isGzip, title, columns, sheet, replaces } = waiting;
-    const { status, bar, stop, result, resolution } = this.#parts;
+    const [status, bar, result] = [this.#status, this.#bar, this.#result];
     const isOne = this.#waiting.length === 0 && result.childElementCount === (replaces === undefined ? 0 : 1);
     const report = (words: () => string): void =>
       tell(status, () => (isOne || title === '' ? words() : `${title}: ${words()}`));
     report(() => say('reading'));
     bar.hidden = false;
-    stop.hidden = false;
+    this.#stopButton.hidden = false;
     // The size of what is packed is not known.
     if (isGzip) bar.removeAttribute('value');
     else bar.value = 0;
     const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
     this.#worker = worker;
     let table: FoundTable | undefined;
-    const isByZone = this.#parts.byZone.checked && zones.now.length > 0;
+    const isByZone = this.#byZone.checked && zones.now.length > 0;
     const drawnZones = zones.now;
     const section: HTMLElement = element('section', { class: 'file-answer', attributes: { tabindex: '-1' } });
     const again = (next: Pick<Waiting, 'columns' | 'sheet'>): void => {
@@ -389,7 +382,7 @@ export class FileDesk {
       file,
       format,
       isGzip,
-      resolution: Number(resolution.value),
+      resolution: Number(this.#resolution.value),
       columns,
       sheet,
       zones: isByZone ? zonesToCover() : undefined,
@@ -413,14 +406,14 @@ export class FileDesk {
   #stop(): void {
     this.#waiting = [];
     this.#rest();
-    tell(this.#parts.status, () => '');
+    tell(this.#status, () => '');
   }
 
   #rest(): void {
     this.#worker?.terminate();
     this.#worker = undefined;
-    this.#parts.bar.hidden = true;
-    this.#parts.stop.hidden = true;
+    this.#bar.hidden = true;
+    this.#stopButton.hidden = true;
   }
 }
 

@@ -3,6 +3,7 @@
 import { BlockBuffers } from '../../hexcodes/wire/bulk/splitters.js';
 import { BulkInputError } from '../../hexcodes/wire/job.js';
 import { TableError } from '../../tables/table-error.js';
+import { buffersOf } from '../points/drawn-points.js';
 import { kernelOf } from '../shell/worker-kernel.js';
 import { FileConversion, requestFor } from './conversion.js';
 import type { FileNews, FileTask, WorkbookTask } from './messages.js';
@@ -18,8 +19,7 @@ const NOT_THERE = 'It is a folder, or it has been changed or moved: choose it ag
 /** Interval of progress messages. */
 const NEWS_MS = 100;
 
-const tell = (news: FileNews, transfer: Transferable[] = []): void =>
-  (self as unknown as Worker).postMessage(news, transfer);
+const tell = (news: FileNews, transfer: Transferable[] = []): void => postMessage(news, { transfer });
 
 addEventListener('message', ({ data }: MessageEvent<FileTask | WorkbookTask>) => {
   (data.kind === 'convert' ? convert(data) : writeWorkbook(data)).catch((error: unknown) => {
@@ -76,10 +76,7 @@ async function convert(task: FileTask): Promise<void> {
   const answers = { answer: answer.take(type), failed: failed.take(type) };
   const ofPoints = conversion.points.takeZones();
   tell({ kind: 'done', format, ...answers, tally, points, blocks, zones: ofPoints }, [
-    points.offsets.buffer,
-    points.groups.buffer,
-    points.positions.buffer,
-    points.rows.buffer,
+    ...buffersOf(points),
     ofPoints.buffer,
   ]);
 }

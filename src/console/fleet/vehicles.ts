@@ -1,6 +1,6 @@
 // Vehicles that drive along a lattice of streets, on the land around a middle. Streets are simulated: the page has no
 // roads. Coasts are those of the map.
-import type { Ring } from '../map/shapes.js';
+import { crossings, isWithin, type Ring } from '../map/shapes.js';
 
 const METRES_PER_DEGREE = 111_320;
 /** Distance between two streets. */
@@ -17,8 +17,6 @@ const SPREAD = STREETS / 2.2;
 /** Metres a second. */
 const SLOWEST = 1;
 const FASTEST = 16;
-/** Land is read in a strip of this many degrees around the middle. */
-const MARGIN_DEG = 0.01;
 
 export interface Lattice {
   readonly lat: number;
@@ -33,25 +31,14 @@ export interface Lattice {
 export function latticeAround(lat: number, lng: number, land: readonly Ring[]): Lattice {
   const latStep = STREET_M / METRES_PER_DEGREE;
   const lngStep = latStep / Math.cos((lat * Math.PI) / 180);
-  const reach = STREETS * latStep + MARGIN_DEG;
-  const lines = land.flatMap((ring) =>
-    ring.slice(1).flatMap((to, i) => {
-      const from = ring[i] as readonly [number, number];
-      const isNear = Math.max(from[1], to[1]) > lat - reach && Math.min(from[1], to[1]) < lat + reach;
-      return isNear ? [[from, to] as const] : [];
-    }),
-  );
   const isOpen = new Uint8Array(SIDE * SIDE);
   for (let row = 0; row < SIDE; row++) {
     const y = lat + (row - STREETS) * latStep;
-    const crossed = lines
-      .filter(([from, to]) => from[1] > y !== to[1] > y)
-      .map(([from, to]) => from[0] + ((y - from[1]) / (to[1] - from[1])) * (to[0] - from[0]));
+    const coasts = crossings(land, y);
     for (let column = 0; column < SIDE; column++) {
       const x = lng + (column - STREETS) * lngStep;
-      const isLand = crossed.filter((each) => each < x).length % 2 === 1;
       const isNear = Math.hypot(row - STREETS, column - STREETS) < STREETS;
-      isOpen[row * SIDE + column] = isLand && isNear ? 1 : 0;
+      isOpen[row * SIDE + column] = isNear && isWithin(coasts, x) ? 1 : 0;
     }
   }
   return { lat, lng, latStep, lngStep, isOpen };

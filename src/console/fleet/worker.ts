@@ -10,7 +10,7 @@ import {
 import { answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS, RECORD_BYTES } from '../../hexcodes/wire/limits.js';
 import { readLand } from '../map/shapes.js';
-import { NOWHERE, PointList, type PointsToDraw } from '../points/drawn-points.js';
+import { buffersOf, NOWHERE, PointList, type PointsToDraw } from '../points/drawn-points.js';
 import { bytesOf } from '../shell/bytes.js';
 import { type KernelPaths, kernelOf } from '../shell/worker-kernel.js';
 import {
@@ -179,12 +179,7 @@ class Fleet {
       points,
       codes: shown.map((vehicle) => this.#stream.codeOf(vehicle)),
     };
-    (self as unknown as Worker).postMessage(news, [
-      points.offsets.buffer,
-      points.groups.buffer,
-      points.positions.buffer,
-      points.rows.buffer,
-    ]);
+    postMessage(news, { transfer: buffersOf(points) });
   }
 
   /** The vehicles whose position is answered. */

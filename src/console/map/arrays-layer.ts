@@ -90,10 +90,14 @@ export abstract class ArraysLayer<Data, Name extends string> implements CustomLa
     uniforms: Readonly<Record<Name, WebGLUniformLocation | null>>,
   ): void;
 
-  /** Draws something else, without a program of its own: the points of a fleet change several times a second. */
-  replace(data: Data): void {
+  /**
+   * Draws something else, without a program of its own: the points of a fleet change several times a second.
+   * @returns false where it needs another layer
+   */
+  replace(data: Data): boolean {
     this.data = data;
     this.#fill();
+    return true;
   }
 
   onAdd(_map: unknown, gl: WebGL2RenderingContext): void {

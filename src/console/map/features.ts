@@ -89,16 +89,19 @@ export function nearestWithCode(
   grid: Polygons['features'],
 ): { lat: number; lng: number } | undefined {
   if (library.adminCodeOf(at.lat, at.lng) !== null) return at;
-  const middles = grid.map(({ geometry }) => {
-    const ring = (geometry.coordinates[0] ?? []).slice(1);
-    const [lng, lat] = [0, 1].map((i) => ring.reduce((sum, corner) => sum + corner[i]!, 0) / ring.length);
-    return { lat: lat!, lng: lng! };
-  });
+  const middles = grid.map(middleOf);
   const far = ({ lat, lng }: { lat: number; lng: number }): number =>
     (lat - at.lat) ** 2 + (lng - at.lng) ** 2;
   return middles
     .filter(({ lat, lng }) => library.adminCodeOf(lat, lng) !== null)
     .sort((a, b) => far(a) - far(b))[0];
+}
+
+/** The middle of a hexagon, by its corners, of which the last is the first. */
+export function middleOf({ geometry }: Polygons['features'][0]): { lat: number; lng: number } {
+  const ring = (geometry.coordinates[0] ?? []).slice(1);
+  const [lng, lat] = [0, 1].map((i) => ring.reduce((sum, corner) => sum + corner[i]!, 0) / ring.length);
+  return { lat: lat!, lng: lng! };
 }
 
 /** Widths of its cell that a view of a place is wide: of a house its surroundings, of a town its neighbours. */

@@ -16,7 +16,7 @@ import { h3 } from '../shell/h3.js';
 import { isDark } from '../shell/switches.js';
 import { language } from '../words/language.js';
 import { boxAround, drawnResolution, gridOf, nearestWithCode, pixelM, placeShapes } from './features.js';
-import { Outline, type Window } from './flat-outline.js';
+import { drawDot, fill, Outline, stroke, type Window } from './flat-outline.js';
 import { Labels } from './labels.js';
 import { COUNT_OPACITY, type Palette, paletteOf, WIDTHS } from './palette.js';
 import { type Ring, SHEET, type Shapes } from './shapes.js';
@@ -215,31 +215,17 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
   };
   const gridResolution = (): number => drawnResolution(view.worldPx, latOf(view.y));
 
-  const trace = (rings: readonly Ring[]): void => {
-    context.beginPath();
+  const pathAlong = (rings: readonly Ring[]): Path2D => {
+    const path = new Path2D();
     for (const ring of rings) {
       ring.forEach(([lng, lat], i) => {
         const { x, y } = project(lng, lat);
-        if (i === 0) context.moveTo(x, y);
-        else context.lineTo(x, y);
+        if (i === 0) path.moveTo(x, y);
+        else path.lineTo(x, y);
       });
-      context.closePath();
+      path.closePath();
     }
-  };
-  const fill = (rings: readonly Ring[], color: string, alpha = 1): void => {
-    trace(rings);
-    context.globalAlpha = alpha;
-    context.fillStyle = color;
-    context.fill('evenodd');
-    context.globalAlpha = 1;
-  };
-  const stroke = (rings: readonly Ring[], color: string, width: number, alpha = 1): void => {
-    trace(rings);
-    context.globalAlpha = alpha;
-    context.strokeStyle = color;
-    context.lineWidth = width;
-    context.stroke();
-    context.globalAlpha = 1;
+    return path;
   };
 
   const provinces = shapes.provinces.map(({ coordinates }) => new Outline(coordinates.flat(), true));
@@ -268,39 +254,30 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
       outline.draw(path, { ...view, widthPx: width, heightPx: height });
       return path;
     };
-    const line = (path: Path2D, color: string, thick: number): void => {
-      context.strokeStyle = color;
-      context.lineWidth = thick;
-      context.stroke(path);
-    };
     const areas = provinces.map(pathOf);
     areas.forEach((path, admin) => {
-      context.fillStyle = palette.provinces[(shapes.colors[admin] ?? 0) % palette.provinces.length]!;
-      context.fill(path, 'evenodd');
+      fill(context, path, palette.provinces[(shapes.colors[admin] ?? 0) % palette.provinces.length]!);
     });
-    for (const path of areas) line(path, palette.border, WIDTHS.thin);
-    for (const { level, outline } of rivers) line(pathOf(outline), palette.river, 1.8 - 0.25 * level);
+    for (const path of areas) stroke(context, path, palette.border, WIDTHS.thin);
+    for (const { level, outline } of rivers)
+      stroke(context, pathOf(outline), palette.river, 1.8 - 0.25 * level);
     const water = pathOf(sea);
-    context.fillStyle = palette.sea;
-    context.fill(water, 'evenodd');
-    line(water, palette.coast, WIDTHS.middle);
+    fill(context, water, palette.sea);
+    stroke(context, water, palette.coast, WIDTHS.middle);
     context.setLineDash([3, 4]);
-    context.globalAlpha = 0.7;
-    for (const path of areas) line(path, palette.limit, WIDTHS.thin);
-    context.globalAlpha = 1;
+    for (const path of areas) stroke(context, path, palette.limit, WIDTHS.thin, 0.7);
     context.setLineDash([]);
     const { layers, counts } = desk;
-    stroke(
-      layers.now.grid ? grid.flatMap(({ geometry }) => geometry.coordinates) : [],
-      palette.grid,
-      WIDTHS.thin,
-      0.45,
-    );
+    const hexagons = layers.now.grid ? grid.flatMap(({ geometry }) => geometry.coordinates) : [];
+    stroke(context, pathAlong(hexagons), palette.grid, WIDTHS.thin, 0.45);
     const counted = counts.now?.counted;
     if (counted !== undefined)
       paintCounts(context, counted, { ...view, widthPx: width, heightPx: height }, palette);
     host.dataset.counts = String(counted?.ends.length ?? 0);
-    coverBeyond(left, top, right, bottom, palette.ground);
+    const beyond = new Path2D();
+    beyond.rect(0, 0, width, height);
+    beyond.rect(left, top, right - left, bottom - top);
+    fill(context, beyond, palette.ground);
     const points = desk.points.now;
     if (points !== undefined && layers.now.points)
       paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
@@ -318,13 +295,6 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     });
   };
 
-  const coverBeyond = (left: number, top: number, right: number, bottom: number, color: string): void => {
-    context.beginPath();
-    context.rect(0, 0, size.width, size.height);
-    context.rect(left, top, right - left, bottom - top);
-    context.fillStyle = color;
-    context.fill('evenodd');
-  };
   const drawPlace = (
     { cell: color, parent, error, ground: edge }: Palette,
     placed: Polygons['features'],
@@ -334,21 +304,16 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     host.dataset.error = String(place?.accuracyM ?? '');
     if (place === undefined) return;
     for (const { geometry, properties } of placed) {
-      if (properties.kind === 'parent') stroke(geometry.coordinates, parent, WIDTHS.middle);
+      const path = pathAlong(geometry.coordinates);
+      if (properties.kind === 'parent') stroke(context, path, parent, WIDTHS.middle);
       else if (properties.kind === 'error') {
-        fill(geometry.coordinates, error, 0.12);
-        stroke(geometry.coordinates, error, WIDTHS.middle);
-      } else fill(geometry.coordinates, color, properties.kind === 'cell' ? 0.4 : 0.18);
-      if (properties.kind === 'cell') stroke(geometry.coordinates, color, WIDTHS.strong);
+        fill(context, path, error, 0.12);
+        stroke(context, path, error, WIDTHS.middle);
+      } else fill(context, path, color, properties.kind === 'cell' ? 0.4 : 0.18);
+      if (properties.kind === 'cell') stroke(context, path, color, WIDTHS.strong);
     }
-    const { x, y } = project((place.from ?? place).lng, (place.from ?? place).lat);
-    context.beginPath();
-    context.arc(x, y, 5, 0, 2 * Math.PI);
-    context.fillStyle = color;
-    context.strokeStyle = edge;
-    context.lineWidth = 2;
-    context.fill();
-    context.stroke();
+    const { lat, lng } = place.from ?? place;
+    drawDot(context, project(lng, lat), 5, color, edge);
   };
 
   /** No view leaves the sheet. */

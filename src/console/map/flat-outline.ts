@@ -26,6 +26,43 @@ const PAD_PX = 16;
 /** Corners nearer to one another are one. */
 const MIN_PX = 0.5;
 
+/** Fills a path. */
+export function fill(context: CanvasRenderingContext2D, path: Path2D, color: string, alpha = 1): void {
+  context.globalAlpha = alpha;
+  context.fillStyle = color;
+  context.fill(path, 'evenodd');
+  context.globalAlpha = 1;
+}
+
+/** Draws the line of a path. */
+export function stroke(
+  context: CanvasRenderingContext2D,
+  path: Path2D,
+  color: string,
+  widthPx: number,
+  alpha = 1,
+): void {
+  context.globalAlpha = alpha;
+  context.strokeStyle = color;
+  context.lineWidth = widthPx;
+  context.stroke(path);
+  context.globalAlpha = 1;
+}
+
+/** A disc with a rim. */
+export function drawDot(
+  context: CanvasRenderingContext2D,
+  { x, y }: { readonly x: number; readonly y: number },
+  radiusPx: number,
+  color: string,
+  rim: string,
+): void {
+  const path = new Path2D();
+  path.arc(x, y, radiusPx, 0, 2 * Math.PI);
+  fill(context, path, color);
+  stroke(context, path, rim, 2);
+}
+
 interface Part {
   /** x and y of each corner in turn. */
   readonly corners: Float64Array;

@@ -4,7 +4,7 @@ import type { Box, Desk, MapView } from '../desk.js';
 import { mercatorX, mercatorY } from '../points/drawn-points.js';
 import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
-import { Outline } from './flat-outline.js';
+import { drawDot, fill, Outline, stroke } from './flat-outline.js';
 import { paletteOf, WIDTHS } from './palette.js';
 import type { Shapes } from './shapes.js';
 
@@ -39,27 +39,13 @@ export function openInset(frame: HTMLElement, { library }: Desk, shapes: Shapes,
     canvas.width = WIDTH_PX * devicePixelRatio;
     canvas.height = heightPx * devicePixelRatio;
     context.scale(devicePixelRatio, devicePixelRatio);
-    const fill = (path: Path2D, color: string, alpha = 1): void => {
-      context.globalAlpha = alpha;
-      context.fillStyle = color;
-      context.fill(path, 'evenodd');
-      context.globalAlpha = 1;
-    };
     context.fillStyle = palette.land;
     context.fillRect(0, 0, WIDTH_PX, heightPx);
-    for (const path of provinces) fill(path, palette.cell, 0.4);
-    if (own >= 0) fill(provinces[own]!, palette.cell);
-    fill(sea, palette.sea);
-    context.strokeStyle = palette.coast;
-    context.lineWidth = WIDTHS.thin;
-    context.stroke(sea);
-    context.beginPath();
-    context.arc(x, y, DOT_PX, 0, 2 * Math.PI);
-    context.fillStyle = palette.parent;
-    context.strokeStyle = palette.ground;
-    context.lineWidth = WIDTHS.middle;
-    context.fill();
-    context.stroke();
+    for (const path of provinces) fill(context, path, palette.cell, 0.4);
+    if (own >= 0) fill(context, provinces[own]!, palette.cell);
+    fill(context, sea, palette.sea);
+    stroke(context, sea, palette.coast, WIDTHS.thin);
+    drawDot(context, { x, y }, DOT_PX, palette.parent, palette.ground);
   };
   let drawn = '';
   const show = (isShown: boolean): void => {

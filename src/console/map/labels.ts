@@ -10,7 +10,7 @@ import { element } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { language, say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
-import { pixelM } from './features.js';
+import { middleOf, pixelM } from './features.js';
 import { paletteOf } from './palette.js';
 import type { Label } from './shapes.js';
 
@@ -339,16 +339,13 @@ export class Labels {
     this.#nameParent(drawn, context, write);
     context.font = CODE_FONT;
     const letterPx = context.measureText('0').width;
-    for (const { geometry } of grid) {
-      const ring = geometry.coordinates[0] ?? [];
+    for (const hexagon of grid) {
       if (codes >= MAX_CODES) break;
-      const [lng, lat] = [0, 1].map(
-        (i) => ring.slice(1).reduce((sum, at) => sum + at[i]!, 0) / (ring.length - 1),
-      );
-      const { x, y } = project(lng!, lat!);
+      const { lat, lng } = middleOf(hexagon);
+      const { x, y } = project(lng, lat);
       if (x < 0 || y < 0 || x > width || y > height) continue;
-      if (this.desk.library.adminCodeOf(lat!, lng!) === null) continue;
-      const code = this.desk.library.encode(lat!, lng!, gridResolution).hexcodes;
+      if (this.desk.library.adminCodeOf(lat, lng) === null) continue;
+      const code = this.desk.library.encode(lat, lng, gridResolution).hexcodes;
       const fits = (line: string): boolean => line.length * letterPx < wide * CODE_PART;
       const lines = fits(code) || code.length < MIN_CUT ? [code] : inTwo(code);
       if (!lines.every(fits)) continue;

@@ -83,20 +83,13 @@ function showPlace(desk: Desk, map: MapView): void {
 function exchangeable(first: MapView): { map: MapView; use(next: MapView): void } {
   let now = first;
   const listeners: (() => void)[] = [];
-  const map: MapView = {
-    center: () => now.center(),
-    bounds: () => now.bounds(),
-    project: (lng, lat) => now.project(lng, lat),
-    positionAt: (x, y) => now.positionAt(x, y),
-    onMove: (listener) => {
-      listeners.push(listener);
-      now.onMove(listener);
-    },
-    gridResolution: () => now.gridResolution(),
-    show: (place) => now.show(place),
-    showBox: (box) => now.showBox(box),
-    zoomBy: (levels) => now.zoomBy(levels),
+  const onMove: MapView['onMove'] = (listener) => {
+    listeners.push(listener);
+    now.onMove(listener);
   };
+  const map = new Proxy(first, {
+    get: (_, name: keyof MapView) => (name === 'onMove' ? onMove : now[name]),
+  });
   const use = (next: MapView): void => {
     now = next;
     for (const listener of listeners) {

@@ -181,7 +181,7 @@ function labelOf(admin: number, areas: readonly Ring[], land: readonly Ring[]): 
 }
 
 /** Where a parallel crosses rings, from west to east. */
-function crossings(rings: readonly Ring[], lat: number): number[] {
+export function crossings(rings: readonly Ring[], lat: number): number[] {
   const found: number[] = [];
   for (const ring of rings) {
     for (let i = 1; i < ring.length; i++) {
@@ -194,7 +194,7 @@ function crossings(rings: readonly Ring[], lat: number): number[] {
 }
 
 /** Whether a place on the parallel lies inside the rings. */
-function isWithin(crossed: readonly number[], lng: number): boolean {
+export function isWithin(crossed: readonly number[], lng: number): boolean {
   const before = crossed.findIndex((each) => each > lng);
   return (before < 0 ? crossed.length : before) % 2 === 1;
 }

@@ -62,6 +62,10 @@ class PointsLayer extends ArraysLayer<PointsToDraw, 'size'> {
   static readonly program = (gl: WebGL2RenderingContext): GlProgram<LayerUniform | 'size'> =>
     new GlProgram(gl, VERTEX, FRAGMENT, ['from_anchor', 'colors', 'size']);
 
+  override replace(data: PointsToDraw): boolean {
+    return data.colors === this.data.colors && super.replace(data);
+  }
+
   protected corners(): Corners {
     return { offsets: this.data.offsets, levels: this.data.groups };
   }
@@ -172,19 +176,28 @@ export async function openWebglMap(
     host.dataset.grid = String(resolution);
     drawLabels();
   };
+  /** Draws other data in a layer where it is drawn, else in a new one. @returns the layer with the data */
+  const redrawn = <Data, Name extends string, Layer extends ArraysLayer<Data, Name>>(
+    layer: Layer | undefined,
+    data: Data | undefined,
+    make: (data: Data) => Layer,
+    above: string,
+  ): Layer | undefined => {
+    const isDrawn = layer !== undefined && map.getLayer(layer.id) !== undefined;
+    if (isDrawn && data !== undefined && layer.replace(data)) {
+      map.triggerRepaint();
+      return layer;
+    }
+    if (isDrawn) map.removeLayer(layer.id);
+    const made = data === undefined ? undefined : make(data);
+    if (made !== undefined) map.addLayer(made, above);
+    return made;
+  };
   let countsLayer: CountsLayer | undefined;
   const drawCounts = (): void => {
     const counted = desk.counts.now?.counted;
-    const isDrawn = map.getLayer(CountsLayer.ID) !== undefined;
-    if (counted !== undefined && isDrawn && countsLayer !== undefined) {
-      countsLayer.replace(counted);
-      map.triggerRepaint();
-    } else {
-      if (isDrawn) map.removeLayer(CountsLayer.ID);
-      countsLayer = counted && new CountsLayer(programs.counts, counted);
-      const above = map.getLayer(PointsLayer.ID) === undefined ? BELOW_PLACE : PointsLayer.ID;
-      if (countsLayer !== undefined) map.addLayer(countsLayer, above);
-    }
+    const above = map.getLayer(PointsLayer.ID) === undefined ? BELOW_PLACE : PointsLayer.ID;
+    countsLayer = redrawn(countsLayer, counted, (data) => new CountsLayer(programs.counts, data), above);
     host.dataset.counts = String(counted?.ends.length ?? 0);
   };
   const drawPlace = (): void => {
@@ -200,18 +213,11 @@ export async function openWebglMap(
   };
   let pointsLayer: PointsLayer | undefined;
   const drawPoints = (): void => {
-    const points = desk.layers.now.points ? desk.points.now : undefined;
-    const isDrawn = map.getLayer(PointsLayer.ID) !== undefined;
-    const hasSameColors = points?.colors === pointsLayer?.data.colors;
-    if (points !== undefined && isDrawn && hasSameColors && pointsLayer !== undefined) {
-      pointsLayer.replace(points);
-      map.triggerRepaint();
-    } else {
-      if (isDrawn) map.removeLayer(PointsLayer.ID);
-      pointsLayer = points === undefined ? undefined : new PointsLayer(programs.points, points);
-      if (pointsLayer !== undefined) map.addLayer(pointsLayer, BELOW_PLACE);
-      drawPlace();
-    }
+    const points: PointsToDraw | undefined = desk.layers.now.points ? desk.points.now : undefined;
+    const before = pointsLayer;
+    const make = (data: PointsToDraw): PointsLayer => new PointsLayer(programs.points, data);
+    pointsLayer = redrawn(before, points, make, BELOW_PLACE);
+    if (pointsLayer === undefined || pointsLayer !== before) drawPlace();
     host.dataset.points = String(desk.points.now?.groups.length ?? 0);
   };
 

@@ -45,6 +45,10 @@ export interface DescribedPoints extends PointsToDraw {
   describe(points: readonly number[]): Promise<readonly string[]>;
 }
 
+/** Memory that goes with the points to another thread. */
+export const buffersOf = ({ offsets, groups, positions, rows }: PointsToDraw): ArrayBuffer[] =>
+  [offsets, groups, positions, rows].map(({ buffer }) => buffer);
+
 export const mercatorX = (lngDeg: number): number => (lngDeg + 180) / 360;
 export const mercatorY = (latDeg: number): number =>
   (1 - Math.asinh(Math.tan((latDeg * Math.PI) / 180)) / Math.PI) / 2;

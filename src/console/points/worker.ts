@@ -11,8 +11,7 @@ const MAX_LISTED = 100;
 let opening: Promise<Kernel> | undefined;
 let counter: Promise<{ counter: Counter; uncounted: number }> | undefined;
 
-const tell = (news: CountNews, transfer: Transferable[] = []): void =>
-  (self as unknown as Worker).postMessage(news, transfer);
+const tell = (news: CountNews, transfer: Transferable[] = []): void => postMessage(news, { transfer });
 
 addEventListener('message', ({ data }: MessageEvent<CountTask>) => {
   work(data).catch(reportError);

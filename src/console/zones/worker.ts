@@ -2,7 +2,7 @@
 import type { CoverNews, CoverTask } from './zone-list.js';
 import { codesOfZones, libraryOf, listOf, shownCodes, ZoneTooLargeError } from './zone-list.js';
 
-const tell = (news: CoverNews): void => (self as unknown as Worker).postMessage(news);
+const tell = (news: CoverNews): void => postMessage(news);
 
 addEventListener('message', ({ data }: MessageEvent<CoverTask>) => {
   list(data).catch((error: unknown) => {

@@ -2,6 +2,7 @@
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { cover } from '../../hexcodes/geometry/cover.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
+import { quotedField } from '../../hexcodes/wire/rows/csv-fields.js';
 import { loadH3 } from '../shell/h3.js';
 import { type KernelPaths, kernelFiles } from '../shell/worker-kernel.js';
 import type { Corner } from './zone.js';
@@ -73,7 +74,7 @@ export function codesOfZones(
 /** The list as a table, byte for byte as the command writes it. */
 export function listOf(hexcodes: Hexcodes, names: readonly string[], codes: readonly string[][]): Blob {
   const parts = codes.map((ofZone, zone) => {
-    const name = csvField(names[zone]!);
+    const name = quotedField(names[zone]!, ',');
     const rows = ofZone.map((code) => {
       const { cell, admin_code } = hexcodes.read(code)!;
       return `${name},${code},${cell.toString(16)},${admin_code}\n`;
@@ -88,5 +89,3 @@ export const shownCodes = (codes: readonly string[]): ZoneCodes => ({
   first: codes.slice(0, FIRST_CODES),
   ...(codes.length > MAX_COPIED ? {} : { text: new Blob([codes.join('\n')]) }),
 });
-
-const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
