@@ -81,21 +81,21 @@ export const LIFE_CYCLE = {
     help: 'processes that share the port, under a supervisor (none: the command itself serves)',
     read: readProcesses,
   },
-  /** Each process listens on `port` + its number, from 1, as well. */
+  /** Whether each process also listens on `port` + its number, from 1. */
   ownPorts: {
     variable: 'HEXCODES_OWN_PORTS',
     flag: '--own-ports',
     help: 'each process listens on a port of its own, too: port + 1, port + 2, …',
     read: yesOrNo,
   },
-  /** Threads of each process; undefined: as many as it may use cores, up to four. */
+  /** Threads of each process; undefined: one a core that it may use, up to four. */
   poolThreads: {
     variable: 'HEXCODES_POOL_THREADS',
     argument: '<number>',
     help: 'most worker threads of a process for large work, made when needed (one a core, up to 4)',
     read: integerOr(undefined, 1, MAX_THREADS),
   },
-  /** How long the service continues as before, except for /readyz, once it is told to stop. */
+  /** Time between the order to stop and the close of the port, in which only /readyz changes. */
   drainMs: {
     variable: 'HEXCODES_DRAIN_MS',
     argument: '<milliseconds>',
@@ -158,7 +158,7 @@ export const LISTENING = {
     help: 'port of /livez and /readyz (9090; 0: any free one)',
     read: integerOr(9090, 0, MAX_PORT),
   },
-  /** Names of the public DNS by which the admin port is asked, in lower case. */
+  /** Public DNS names of the admin port, in lower case. */
   adminNames: {
     variable: 'HEXCODES_ADMIN_NAMES',
     argument: '<names>',
@@ -194,7 +194,7 @@ export const LISTENING = {
   },
 };
 
-/** Judges what no name service has to be asked for. */
+/** Rejects hosts that are invalid whatever a name service says. */
 function readHost(text: string | undefined): string {
   const host = textOr('127.0.0.1')(text);
   const isNamed = isIP(host) !== 0 || /^[\w.-]+$/.test(host);
@@ -211,7 +211,7 @@ function readNames(text: string | undefined): string[] {
   return names;
 }
 
-/** Settings that say which ports are listened on; those of the admin port are absent where it is not requested. */
+/** Settings that determine the ports; those of the admin port are absent where it is not requested. */
 interface Ports {
   readonly host?: string;
   readonly port?: number;
@@ -224,8 +224,8 @@ interface Ports {
 const isEveryAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
 /**
- * Says that the service, or one of its processes with a port of its own, and the admin port would have one port, or
- * that there is no port for one.
+ * The fault of settings that give one port to the service, or to a process with its own port, and to the admin port,
+ * or leave no port for one.
  */
 export function sharedPort({ host, port, adminHost, adminPort, processes, ownPorts }: Ports): string[] {
   if (host === undefined || port === undefined || adminHost === undefined || adminPort === undefined)

@@ -1,5 +1,5 @@
-// The machine and the commit that a file of results names, and what Linux shows in /proc: CPU time, memory and children
-// of processes, and the time that a hypervisor has taken.
+// The machine and the commit named in a file of results, and the figures of Linux in /proc: CPU time, memory and
+// children of processes, and the time taken by a hypervisor.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** The process and every process below it. */
+/** The process and all of its descendants. */
 export function familyOf(pid: number): number[] {
   const children = threadsOf(pid).flatMap((thread) =>
     textOf(`/proc/${pid}/task/${thread}/children`)
@@ -41,14 +41,17 @@ export function familyOf(pid: number): number[] {
   return [pid, ...children.flatMap(familyOf)];
 }
 
-/** Resident memory in bytes: now, and at most so far. */
+/** Resident memory in bytes: the current and the highest so far. */
 export function memoryOf(pid: number): { readonly bytes: number; readonly peakBytes: number } {
   const status = textOf(`/proc/${pid}/status`);
   const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
   return { bytes: kib('VmRSS') * 1024, peakBytes: kib('VmHWM') * 1024 };
 }
 
-/** Begins now. @returns tells the share of the machine's time, 0 to 1, that its hypervisor has given to others since */
+/**
+ * Starts measuring.
+ * @returns a function for the share of the machine's time since then, 0 to 1, that its hypervisor gave to others
+ */
 export function watchSteal(): () => number {
   const before = ticksNow();
   return () => {
@@ -57,7 +60,7 @@ export function watchSteal(): () => number {
   };
 }
 
-/** Ticks of all cores since the machine started: all, and those that the hypervisor gave to others. */
+/** Ticks of all cores since the machine started: in total, and those that the hypervisor gave to others. */
 function ticksNow(): { readonly all: number; readonly stolen: number } {
   const ticks = (textOf('/proc/stat').split('\n')[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
   return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 };
@@ -86,11 +89,9 @@ export function machineNow() {
   };
 }
 
-/**
- * The commit of the checkout that this code was built in, with + where files are not as committed; null outside of one.
- */
+/** The commit of the checkout in which this code was built, with + if files were modified; null outside of one. */
 export function commitNow(): string | null {
-  // An installed package may lie in the checkout of somebody else.
+  // An installed package may lie in somebody else's checkout.
   if (!['.git', 'assembly'].every((name) => existsSync(`${CHECKOUT}${name}`))) return null;
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', CHECKOUT, ...args], { encoding: 'utf8' }).trim();
@@ -101,12 +102,12 @@ export function commitNow(): string | null {
   }
 }
 
-// The noise control: a thread that does nothing but sleep for a millisecond, and then the same piece of work again and
-// again. How late it wakes is the machine's own doing, and no tail of a server can be told from it; where the work
-// takes longer than some minutes ago, neighbours share the cores, and no cost can be held against one of those minutes.
+// The noise control: a thread that sleeps for a millisecond and then does a fixed piece of work, repeatedly. Its late
+// wake-ups are caused by the machine and cannot be distinguished from a server's tail latency; where the work takes
+// longer than some minutes ago, neighbours share the cores, and the costs of the two moments cannot be compared.
 
-// A piece of work that is always the same, and of the kind that the service does: text is parsed, objects are made,
-// text is written. Neighbours on a core that is shared slow this to half, where plain arithmetic loses a fifth.
+// A fixed piece of work, of the kind that the service does: text is parsed, objects are made, text is written.
+// Neighbours on a shared core slow it down by half, plain arithmetic only by a fifth.
 const TEXT = JSON.stringify(
   Array.from({ length: 100 }, (_, at) => ({
     lat: 21 + at / 1000,
@@ -114,7 +115,7 @@ const TEXT = JSON.stringify(
     id: `vehicle-${at}`,
   })),
 );
-/** Before it is compiled it takes longer. */
+/** Pieces before which the work is not compiled and takes longer. */
 const FIRST_PIECES = 300;
 const MIN_PIECES = 20;
 
@@ -137,11 +138,11 @@ export function measureWorkUs(ms: number): number {
   return Math.round(1000 * times.sort((a, b) => a - b)[times.length >> 1]!);
 }
 
-/** The most at the 99th percentile of a machine that is quiet enough for figures of tails. */
+/** Highest 99th percentile of a machine that is quiet enough for figures of tails. */
 const QUIET_P99_US = 2000;
-/** The most that the speed of a core may differ from its usual one, as a factor. */
+/** Largest factor by which the speed of a core may differ from its usual one. */
 export const MAX_WORK_SPREAD = 1.25;
-/** The most of a measurement's time that a hypervisor may give to others. */
+/** Largest share of a measurement's time that a hypervisor may give to others. */
 export const MAX_STEAL_SHARE = 0.005;
 /** Share of a control's time in which it works. */
 const WORK_SHARE = 0.2;
@@ -190,20 +191,20 @@ export async function measureNoise(durationMs: number): Promise<Noise> {
 
 const isQuiet = ({ p99Us }: Noise): boolean => p99Us < QUIET_P99_US;
 
-/** How many times as long the same work took in the slowest of the controls as in the fastest. */
+/** The slowest control's time for the fixed work, as a multiple of the fastest's. */
 export function workSpread(noises: readonly Noise[]): number {
   const times = noises.flatMap(({ workUs }) => (workUs === undefined ? [] : [workUs]));
   return times.length === 0 ? 1 : Math.max(...times) / Math.min(...times);
 }
 
-/** The most that the machine did to nine tenths of the measurements that count. */
+/** The largest disturbance by the machine in nine tenths of the measurements that count. */
 export interface Disturbance {
   /** Share of the time that the hypervisor gave to others, 0 to 1. */
   readonly stealShare: number;
-  /** How far the speed of the server's core was from its usual one, as a factor of 1 or more. */
+  /** Largest factor, 1 or more, between the speed of the server's core and its usual one. */
   readonly slowness: number;
 }
 
-/** Whether figures of the minutes in between can be held against each other, tails included. */
+/** Whether figures of the minutes in between can be compared, tails included. */
 export const areQuiet = (noises: readonly Noise[], { stealShare, slowness }: Disturbance): boolean =>
   noises.every(isQuiet) && slowness <= MAX_WORK_SPREAD && stealShare <= MAX_STEAL_SHARE;

@@ -5,7 +5,7 @@ import { FILE_FORMATS, WRITTEN_FORMATS } from '../../files/format.js';
 
 /** One command as the scripts complete it. */
 interface CommandShape {
-  /** With the command that it belongs to: `keys create`. */
+  /** Name with its parent command: `keys create`. */
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionShape[];
@@ -71,8 +71,8 @@ function shapeOf(command: Command): CommandShape {
 }
 
 /**
- * Values of an option, by its placeholder: `<folder>`, `<file>`, `<format>`, `<keep|skip|stop|FILE>`; or by option
- * where the placeholder says less.
+ * Values of an option, by its placeholder: `<folder>`, `<file>`, `<format>`, `<keep|skip|stop|FILE>`; by the option
+ * itself where the placeholder is too general.
  */
 function valueShape({ flags, long }: Option): OptionValue {
   if (/<folder>/.test(flags)) return { words: [], paths: 'folders' };

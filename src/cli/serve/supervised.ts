@@ -1,5 +1,5 @@
-// `hexcodes serve --processes N`: this process supervises those that serve. SIGTERM and SIGINT stop all, a second one
-// ends them at once; SIGHUP reads the configuration and the boundary data again.
+// `hexcodes serve --processes N`: this process supervises the serving processes. SIGTERM and SIGINT stop all, a
+// second one ends them at once; SIGHUP reloads the configuration and the boundary data.
 import { closeSync, openSync } from 'node:fs';
 import type { ServeConfig } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';
@@ -35,14 +35,14 @@ export async function serveSupervised(
       await flush();
       process.exit(areDone ? EXIT.OK : EXIT.FAILED);
     });
-    // A start that fails is told below.
+    // A failed start is reported below.
     ending.catch(() => {});
   };
-  // Before all have started: a stop waits for that, and ends them too.
+  // A stop during the start waits until all have started, and ends them, too.
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => {
-    // A terminal that was closed sends it, too, and means the end.
+    // A closed terminal sends SIGHUP, too, and means the end.
     if (hadTerminal && !hasTerminal()) stop();
     else void running?.reload();
   });

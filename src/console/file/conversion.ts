@@ -1,5 +1,5 @@
-// Converts a file as its bytes come, by the code of the command and the service: the same bytes leave. Beside them it
-// counts, and keeps the first rows that failed.
+// Converts a file as its bytes come, with the code of the command and the service, to the same bytes. Counts rows,
+// and keeps the first failed ones.
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
@@ -33,7 +33,7 @@ for (const [admin, { code }] of ADMIN_UNITS.entries()) {
   ADMIN_BY_LETTERS[lettersAt(bytes, 0)] = admin;
 }
 
-/** The place of the letters before the first hyphen or the end. */
+/** Index of the letters before the first hyphen or the end. */
 function lettersAt(bytes: Uint8Array, at: number): number {
   const third = bytes[at + 2] ?? 0;
   return ((bytes[at]! & 31) << 10) | ((bytes[at + 1]! & 31) << 5) | (third >= 65 ? third & 31 : 0);
@@ -101,17 +101,18 @@ class PointsReport extends RowReport {
   }
 }
 
-/** Put before the names of our columns where the file has one of them. */
+/** Prefix of our columns where the file has a column with one of their names. */
 const PREFIX = 'hexcodes_';
-/** Failed rows that are shown, of each status. */
+/** Number of failed rows that are shown for each status. */
 const EXAMPLES = 3;
 const MAX_EXAMPLE_UNITS = 120;
 
 /**
- * How a file is to be converted, by its beginning: positions to codes where it has positions, else codes to positions.
+ * Decides how a file is converted, by its beginning: positions to codes if it has positions, otherwise codes to
+ * positions.
  * @param beginning the header row at least, or the whole file
- * @param known of it
- * @throws BulkInputError why it cannot be encoded, where it can be neither
+ * @param known parts of the request
+ * @throws BulkInputError why it cannot be encoded, if it can be neither
  */
 export function requestFor(
   beginning: Uint8Array,
@@ -142,7 +143,7 @@ export function requestFor(
   throw why;
 }
 
-/** How the answer differs from what the readers were given. */
+/** Differences between the answer and the text given to the readers. */
 interface Shown {
   /** Whether it begins with a byte order mark. */
   readonly hasMark?: boolean;
@@ -156,7 +157,7 @@ const NO_ROWS: Bytes = new Uint8Array();
 export class FileConversion {
   readonly tally: FileTally;
   readonly points = new PointList();
-  /** The first row of each block of answers, and the byte of all answers at which it begins: pairs. */
+  /** Pairs: the first row of each block of answers, and its byte offset in all answers. */
   readonly blocks: number[] = [];
   #answeredBytes = 0;
   readonly #reader: BulkReader;
@@ -226,7 +227,7 @@ export class FileConversion {
     this.tally.zoneColumn = zoneColumn(taken, PREFIX);
   }
 
-  /** Answers of rows that failed since the last call, below the header row. */
+  /** Answers to rows that failed since the last call, with the header row first. */
   takeFailed(): Bytes[] {
     const failed = this.#failed;
     this.#failed = [];
@@ -235,7 +236,7 @@ export class FileConversion {
     return [this.#head, ...failed];
   }
 
-  /** The header row of the readers, with the mark that the answer has. */
+  /** The header row of the readers, with the byte order mark of the answer. */
   #shownHead(): Bytes {
     const head = this.#reader.head.slice();
     return this.shown.hasMark === true && head[0] !== MARK[0] ? concat(MARK, head) : head;
@@ -308,7 +309,7 @@ export class FileConversion {
     };
   }
 
-  /** Whether a row that failed lies in Viet Nam with its two numbers exchanged; quoted fields are not checked. */
+  /** Whether a failed row lies in Viet Nam with its two numbers exchanged; quoted fields are not checked. */
   #isSwapped(row: string): boolean {
     const { csv, delimiter, operation } = this.#reader.job!;
     if (csv === undefined || operation !== 'encode') return false;

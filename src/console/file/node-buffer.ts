@@ -1,7 +1,7 @@
-// The parts of Node's Buffer that src/wire uses, for browsers. bundle-console.mjs puts them instead of Node's, so that
-// a file is converted here by the code of the command and the service.
+// The parts of Node's Buffer that src/wire uses, for browsers. bundle-console.mjs substitutes them for Node's, so
+// that the page converts files with the code of the command and the service.
 
-/** Bytes with the methods of Buffer, over memory that others own. */
+/** Bytes with the methods of Buffer, over memory owned by the caller. */
 export class Buffer {
   readonly #bytes: Uint8Array;
 

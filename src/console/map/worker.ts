@@ -1,5 +1,5 @@
-// Makes the shapes of the map beside the page, where cutting them out of the boundary index would hold up most of a
-// second.
+// Makes the shapes of the map in a worker, because cutting them out of the boundary index would block the page for
+// most of a second.
 import { makeShapes } from './shapes.js';
 
 export interface ShapesRequest {

@@ -39,8 +39,7 @@ export interface FoundPosition {
   /** Whether the text had the longitude first, as far as the numbers tell. */
   isSwapped: boolean;
   /**
-   * The thing whose middle the position is, where the text names no point: the view of a map, the cell of a Plus
-   * Code. Absent where it names one.
+   * The object whose centre the position is, if the text names no point: the view of a map, the cell of a Plus Code.
    */
   middleOf?: 'view' | 'plus_code';
   /** Metres between the middle of the cell of a Plus Code and its northern edge; absent for others. */
@@ -53,7 +52,7 @@ export type FoundText =
   | FoundPosition
   | {
       kind: 'several';
-      /** Two or more, each once: codes in the order of the text; else positions, those of links first. */
+      /** Two or more, without duplicates: codes in the order of the text; else positions, those of links first. */
       found: (FoundCode | FoundPosition)[];
     };
 
@@ -62,7 +61,7 @@ const MAX_UNITS = 4096;
 const MIN_SYMBOLS = 7;
 /** Fewest letters of a code without a digit inside other words: eight consonants in a row are not a word. */
 const MIN_LETTERS = 10;
-/** Pieces that blanks or signs cut a code into, at most. */
+/** Most pieces that blanks or signs cut a code into. */
 const MAX_PIECES = 4;
 const METRES_PER_DEGREE = 111_195;
 /** Names of systems of coordinates; numbers of another system are not read as degrees of WGS 84. */

@@ -31,9 +31,9 @@ export const STREAM_TIMES: StreamTimes = {
 type Due = 'stalled' | 'idle' | 'hanging' | 'ping' | undefined;
 
 /**
- * When the peer of a stream last sent a frame, answered a ping and took bytes of its answers, and what is due after a
- * while. A peer whose frame does not come whole cannot be told from one that rests, but it cannot answer a ping
- * either: inside a frame its pong is payload (transport/README U34).
+ * When the peer of a stream last sent a frame, answered a ping and accepted bytes of its answers, and the steps that
+ * are due. A peer whose frame is incomplete cannot be told from an idle one, but it cannot answer a ping either:
+ * inside a frame its pong is payload (transport/README U34).
  */
 export class PeerClock {
   #frameMs: number;
@@ -61,7 +61,7 @@ export class PeerClock {
     this.#pingMs = undefined;
   }
 
-  /** Takes note of how many bytes of answers are buffered: fewer than before are progress. */
+  /** Notes the number of buffered bytes of answers: fewer than before are progress. */
   buffered(bytes: number, nowMs: number): void {
     if (bytes < this.#bufferedBytes || this.#bufferedBytes === 0) this.#progressMs = nowMs;
     this.#bufferedBytes = bytes;
@@ -108,7 +108,7 @@ class FrameWindow {
   readonly #bufferedEnds: number[] = [];
   #sentBytes = 0;
 
-  /** @param answered called with the time from the arrival of a frame until its answer has left */
+  /** @param answered called with the time from the arrival of a frame until its answer was sent */
   constructor(private readonly answered: (ms: number) => void) {}
 
   get frames(): number {
@@ -127,7 +127,7 @@ class FrameWindow {
     return this.frames === 1 || (this.frames <= WINDOW_FRAMES && this.#bytes <= WINDOW_BYTES);
   }
 
-  /** A message was handed to the socket; `isAnswer`: to the oldest frame that has none. */
+  /** Notes a message handed to the socket; `isAnswer`: to the oldest unanswered frame. */
   sent(sizeBytes: number, isAnswer: boolean): void {
     this.#sentBytes += wireBytes(sizeBytes);
     if (isAnswer) this.#bufferedEnds.push(this.#sentBytes);
@@ -146,7 +146,7 @@ class FrameWindow {
   }
 }
 
-/** Instead of an answer: the quota of the key does not cover the frame. */
+/** In place of an answer: the quota of the key does not cover the frame. */
 export const OVER_QUOTA = Symbol('over quota');
 
 /** Answers the frames of one subprotocol. */
@@ -155,16 +155,16 @@ export interface FrameAnswerer {
   /** Whether a frame is small enough to be answered in the uWS callback. */
   isSmall(frame: Uint8Array): boolean;
   /**
-   * The answer to a small frame, valid until the next call; undefined where it proves to be more work than its size
-   * says.
+   * The answer to a small frame, valid until the next call; undefined if the frame is more work than its size
+   * suggests.
    */
   answerNow(frame: Uint8Array): Uint8Array | typeof OVER_QUOTA | undefined;
   /**
-   * The answer to any other frame, which is copied before this returns. Where the pool is full, or workers die over the
-   * frame, that is the answer that asks the peer to send it again.
+   * The answer to any other frame, which is copied before this returns. If the pool is full, or workers die over the
+   * frame, the answer asks the peer to send it again.
    */
   answerLater(frame: Uint8Array): Promise<Uint8Array | typeof OVER_QUOTA>;
-  /** Takes back the answer to a large frame once it is sent: the socket has copied what it could not send. */
+  /** Takes back the answer to a large frame once it is sent: the socket has copied its unsent part. */
   giveBack(answer: Uint8Array): void;
 }
 
@@ -180,7 +180,9 @@ export interface StreamPeer {
   end(code: number, reason: string): void;
 }
 
-/** Counts what the session holds (server/transport/limits.ts): `hold` returns a reason if that is too much. */
+/**
+ * Accounts for the bytes of the session (server/transport/limits.ts): `hold` returns a reason if they are too many.
+ */
 export interface SessionAccount {
   hold(bytes: number): string | undefined;
 }
@@ -232,8 +234,8 @@ export class StreamSession {
   }
 
   /**
-   * Takes a message of the peer, valid during this call only.
-   * @param mustWait the peer has had its share of this turn of the event loop: the answer is left to the next
+   * Handles a message of the peer, valid during this call only.
+   * @param mustWait the peer has had its share of this turn of the event loop: the answer waits for the next turn
    */
   take(message: ArrayBuffer, isBinary: boolean, nowMs: number, mustWait = false): void {
     if (this.#isClosed || this.#isStopping || this.#isOverWindow) return;
@@ -273,8 +275,8 @@ export class StreamSession {
   }
 
   /**
-   * Answers what waits, as far as it can be, in the next turn of the event loop. uWS does not call `drain` for bytes
-   * that it sends at the end of a callback (transport/README U31).
+   * Answers waiting frames in the next turn of the event loop. uWS does not call `drain` for bytes that it sends at
+   * the end of a callback (transport/README U31).
    */
   #checkSoon(): void {
     if (this.#isCheckDue) return;
@@ -347,8 +349,8 @@ export class StreamSession {
   }
 
   /**
-   * Says how many bytes are held: of frames that wait, and of answers that the socket has not taken. Closes the
-   * connection if they are too many. A frame that has not come whole is in the memory of uWS and cannot be seen.
+   * Reports the bytes held: of waiting frames, and of answers that the socket has not accepted. Closes the connection
+   * if they are too many. An incomplete frame is in the memory of uWS and cannot be seen.
    */
   #mayHold(): boolean {
     if (this.#isClosed) return false;
@@ -424,7 +426,7 @@ export class StreamSession {
     this.window.settle(this.#peer.getBufferedAmount());
   }
 
-  /** Not while uWS holds bytes: nobody would see whether they leave. */
+  /** Not while uWS holds bytes: nobody would see whether they are sent. */
   #closeIfStopped(): void {
     if (!this.#isStopping || this.#isClosed || this.#pending > 0) return;
     if (this.#peer.getBufferedAmount() === 0) this.close(1012, 'restarting');

@@ -34,8 +34,8 @@ import {
 import { AFTER_BODY, type RequestHead } from './request-head.js';
 
 /**
- * The state of an exchange, and its callbacks: whatever they throw, wherever they run, ends at one error policy. An
- * exception that reached uWS would end the process (README U6).
+ * The state of an exchange, and its callbacks: all errors that they throw end at one policy. An exception that
+ * reached uWS would end the process (README U6).
  */
 export abstract class Guarded {
   /** 'answering': the status line is written; 'over': the answer is complete or the connection closed. */
@@ -69,7 +69,7 @@ export abstract class Guarded {
     );
   }
 
-  /** Ends the exchange over an error, unless it is over. */
+  /** Ends the exchange with an error, unless it is over. */
   reject(error: unknown): void {
     if (this.state !== 'over') this.thrown(error);
   }
@@ -143,7 +143,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   headerLines = '';
   /** Header lines that change until the answer begins. */
   lateHeaderLines = '';
-  /** Whose request it is, and whose bytes are counted; '' for nobody's. */
+  /** Id of the key whose bytes are counted; '' without a key. */
   keyId = '';
   /** Time of the start by performance.now(). */
   readonly startedMs = performance.now();
@@ -156,8 +156,8 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   /** To be set where the memory of a whole answer may be overwritten once `send` returns. */
   isBodyView = false;
   /**
-   * Called before a body that came later than its head is processed, and before its answer: false if the request is
-   * answered.
+   * Called before a body that came later than its head is processed, and before its answer: false if the request has
+   * been answered.
    */
   mayGoOn: (() => boolean) | undefined;
   isContinued = false;
@@ -170,7 +170,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
   #wholeBytes = 0;
   #peer: Uint8Array | undefined;
   #isAttached = false;
-  /** The request is refused, and its answer waits for the end of its body. */
+  /** Whether the request is rejected and its answer waits for the end of its body. */
   #isAnswerDue = false;
 
   constructor(
@@ -285,7 +285,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     return this.head.bodySizeBytes !== 0 && this.#body?.isReceived !== true;
   }
 
-  /** Reads the rest of a body that comes, then calls `ended`; false if that is impossible. */
+  /** Discards the rest of an incoming body, then calls `ended`; false if that is impossible. */
   #readOn(ended: () => void): boolean {
     return this.#isBodyComing && this.body.readOn(ended);
   }
@@ -309,7 +309,7 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     else this.res.cork(() => this.#answer(answer));
   }
 
-  /** Lets an answer wait for the end of a body that nobody wants any more; false if it cannot. */
+  /** Makes an answer wait for the end of an unwanted body; false if that is impossible. */
   #mayWait(answer: WholeAnswer): boolean {
     if (this.isBodyView || !this.#readOn(() => this.res.cork(() => this.#answer(answer)))) return false;
     this.#isAnswerDue = true;
@@ -328,7 +328,8 @@ export class Exchange<N = unknown> extends Guarded implements BodyOwner {
     const isSkipped = isRefused && !isClosing && bodySizeBytes <= MAX_SMALL_BYTES && mayBeSkipped(status);
     // A caller without a key makes way for callers that have one.
     const isUnwanted = this.keyId === '' && this.context.admission.isCrowded;
-    // Where uWS would close the connection after a large body, nothing tells when the body has left: the client closes.
+    // Where uWS would close the connection after a large body, nothing tells when the body has been sent: the client
+    // closes.
     const isLeft = (this.context.isClosing || isUnwanted) && !fitsEnd(body);
     const mustClose =
       (isUnwanted && !isLeft) || ((close || isRefused) && !isSkipped) || (isClosing && isComing);

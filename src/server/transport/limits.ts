@@ -1,11 +1,10 @@
-// The limits of peers: admitted connections, work that is done for them in one turn of the event loop, and bytes that
-// are held for them.
+// Limits of peers: admitted connections, work done for them in one turn of the event loop, and bytes held for them.
 
 import { readFileSync } from 'node:fs';
 
 // Errors that say how they are answered, for the code that catches what a handler throws.
 
-/** How an error that is not a defect of this program is answered, where no answer has begun. */
+/** The answer to an error that is not a defect of this program, if no answer has begun. */
 export interface ErrorAnswer {
   readonly status: number;
   /** Default: the message of the error. */
@@ -31,21 +30,21 @@ export class AnsweredError extends Error {
   }
 }
 
-// No response is kept between requests, as uWS frees it with its connection. The filter of uWS says that a connection
-// opens, with its address, and that one closes, without it. So connections are counted in all, and bounded by network
-// through their openings.
+// uWS frees a response with its connection, so no response is kept between requests. The filter of uWS reports that a
+// connection opens, with its address, and that one closes, without it. Therefore connections are counted in total,
+// and limited by network at their opening.
 
-/** Share of all connections that is open to everybody, and of those up to which networks with a key alone come in. */
+/** Share of all connections that is open to everybody; beyond it only networks with a key are admitted. */
 const OPEN_SHARE = 1 / 2;
 const KEYLESS_SHARE = 3 / 4;
-/** A network regains all of its openings in this time, which is about that of uWS for a connection at rest. */
+/** Time in which a network regains all of its openings, about the timeout of uWS for an idle connection. */
 const REFILL_MS = 30_000;
-/** How long a network counts as one with a key after a request that showed one. */
+/** Time for which a network counts as having a key after a request that showed one. */
 const KNOWN_MS = 600_000;
-/** At least as many networks are remembered, the ones that were seen last, and at most twice as many. */
+/** Number of networks that are remembered at least, the most recent ones; at most twice as many are. */
 const NETWORKS = 50_000;
 
-/** The network of a peer: a text that is the same for all its addresses, of which one peer may have a /64 of IPv6. */
+/** The network of a peer: a text equal for all addresses that one peer may have, such as a /64 of IPv6. */
 export function networkOf(address: Uint8Array): string {
   if (address.length !== 16) return address.join('.');
   const isMapped =
@@ -62,7 +61,7 @@ export interface AdmissionLimits {
   readonly isExempt: (address: Uint8Array) => boolean;
 }
 
-/** Why a connection is closed as it opens: all are taken, or its network has had its share. */
+/** Why a connection is closed as it opens: all are in use, or its network has used its share. */
 export type Refusal = 'crowd' | 'share';
 
 interface Network {
@@ -77,7 +76,7 @@ export class Admission {
   /** Open connections, WebSockets included. */
   open = 0;
   #networks = new Map<string, Network>();
-  /** Networks that were not seen since `#networks` was begun. */
+  /** Networks not seen since `#networks` was begun. */
   #olderNetworks = new Map<string, Network>();
 
   constructor(
@@ -109,7 +108,7 @@ export class Admission {
     this.open--;
   }
 
-  /** A request of the network has shown a valid key: it has one opening more, and those that are reserved. */
+  /** A request of the network has shown a valid key: it gets one more opening, and the reserved ones. */
   keyShown(address: Uint8Array): void {
     if (this.limits.isExempt(address)) return;
     const network = this.#network(networkOf(address));
@@ -117,7 +116,7 @@ export class Admission {
     network.knownUntilMs = this.nowMs() + KNOWN_MS;
   }
 
-  /** Finds a network, or adds it, with the openings that it has by now. */
+  /** Finds or adds a network, with its current number of openings. */
   #network(name: string): Network {
     const nowMs = this.nowMs();
     const { perNetwork } = this.limits;
@@ -136,8 +135,8 @@ export class Admission {
   }
 }
 
-// uWS reads a socket again and again while the peer fills its receive buffer, and runs nothing else meanwhile (README
-// U28): what one peer may do in a turn is bounded by counting.
+// uWS reads a socket repeatedly while the peer fills its receive buffer, and runs nothing else meanwhile (README
+// U28): the work of one peer in a turn is limited by counting.
 
 /** Requests of one turn, of all connections together; uWS does not say which connection a request came by. */
 const REQUESTS_PER_TURN = 1000;
@@ -169,8 +168,8 @@ export class Turns {
   }
 
   /**
-   * Counts a request. False if it is one too many: its connection must be closed. The count then restarts, so that the
-   * next connection of the turn is not closed for what this one did.
+   * Counts a request. False if it exceeds the limit: its connection must be closed. The count then restarts, so that
+   * the next connection of the turn is not closed for this one's requests.
    */
   takeRequest(): boolean {
     void this.number;
@@ -191,8 +190,8 @@ const FLOOD_FRAMES = 1000;
 const FLOOD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Frames and bytes of one WebSocket in the current turn. Answers that wait for the next turn keep the window of the
- * peer full, so a peer that keeps to it stops sending, and the turn ends; any other is closed.
+ * Frames and bytes of one WebSocket in the current turn. Answers deferred to the next turn keep the window of the
+ * peer full, so a peer that respects it stops sending, and the turn ends; any other is closed.
  */
 export class SocketTurn {
   #turn = -1;
@@ -201,7 +200,7 @@ export class SocketTurn {
 
   constructor(private readonly turns: Turns) {}
 
-  /** Counts a message, a ping or a pong of `sizeBytes`, and says how it is handled. */
+  /** Counts a message, a ping or a pong of `sizeBytes`; returns how it is handled. */
   take(sizeBytes: number): 'answer now' | 'answer in a later turn' | 'close the socket' {
     const turn = this.turns.number;
     if (turn !== this.#turn) {
@@ -217,15 +216,15 @@ export class SocketTurn {
   }
 }
 
-// Counts the bytes that the service holds in memory for its peers, and their requests and WebSockets, and refuses what
-// would pass a limit: of one connection, of one key, or of the process. A caller that is about to hold bytes opens an
-// account, says how many it holds whenever that changes, and closes it; what is refused is up to the holder.
+// Counts the bytes in memory for peers, and their requests and WebSockets, and rejects what would exceed a limit: of
+// one connection, of one key, or of the process. A caller opens an account before it holds bytes, reports every
+// change, and closes it; the consequence of a rejection is up to the caller.
 
-// The share of one key in what all keys share: disk of answers, disk of positions, memory, files.
+// The fair share of one key in shared resources: disk of answers, disk of positions, memory, files.
 
 /**
- * Whether a key may take more. A key alone holds three quarters at most: the last quarter is only for keys that hold
- * less than a quarter, so no key keeps the others out.
+ * Whether a key may have more. A single key gets at most three quarters: the last quarter is only for keys that hold
+ * less than a quarter, so no key shuts the others out.
  * @param held what the key holds
  * @param total what all keys hold
  * @param more what it asks for
@@ -308,8 +307,8 @@ export class Budget {
   }
 
   /**
-   * Adds bytes of an account, less than 0 to give some back. Returns the limit that they would pass, if any; then none
-   * are added.
+   * Adds bytes to an account; negative to remove some. Returns the limit that would be exceeded, if any; then nothing
+   * is added.
    */
   take(use: KeyUse, heldBytes: number, moreBytes: number): string | undefined {
     if (moreBytes > 0) {
@@ -364,8 +363,8 @@ export class Account {
   }
 
   /**
-   * Says how many bytes are held, or are about to be. More than before may be refused: then the limit is returned, as a
-   * clause for people, and the count stays.
+   * Reports the bytes that are held, or are about to be. An increase may be rejected: then the limit is returned, as
+   * a clause for people, and the count stays.
    */
   hold(bytes: number): string | undefined {
     if (this.#isClosed || bytes === this.#heldBytes) return undefined;
@@ -383,8 +382,9 @@ export class Account {
   }
 }
 
-// How many connections the process can have open: each is a file descriptor, and once none is left uWS accepts nobody
-// and spins. So the limit of connections stays below that of the system, and those without a key make way in time.
+// The connections that the process can have open: each is a file descriptor, and without a free one uWS accepts
+// nobody and spins. So the limit of connections stays below that of the system, and connections without a key make
+// way in time.
 
 // The largest receive buffer that the system gives a connection. uWS reads up to 512 KiB at a time and reads the same
 // socket again while the peer fills that (README U28), so a smaller maximum makes sure that every peer gets its turn.

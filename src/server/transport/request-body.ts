@@ -1,12 +1,12 @@
-// The body of a request and how it comes: in one piece or chunk by chunk, paused, held, and by a deadline; and what
-// becomes of the rest once the request is refused.
+// The body of a request and the ways to read it: whole or chunk by chunk, with pauses, held memory and deadlines; and
+// the rest of the body of a rejected request.
 
 import type { Turns } from './limits.js';
 import type { UwsResponse } from './load-uws.js';
 import type { RequestHead } from './request-head.js';
 
-// Memory of frames that wait and of bodies that come in pieces, used again by later ones of any connection: new memory
-// for each large one costs page faults and collections of the whole heap, more than its copy (npm run bench -- bulk).
+// Memory of waiting frames and of bodies in pieces, reused by later ones of any connection: new memory for each large
+// one costs page faults and collections of the whole heap, more than its copy (npm run bench -- bulk).
 
 /** Smaller pieces get memory of their own, which costs less than looking for it. */
 const MIN_BYTES = 16 * 1024;
@@ -18,7 +18,7 @@ class KeptMemory {
   readonly #free = new Map<number, ArrayBuffer[]>();
   #freeBytes = 0;
 
-  /** Memory with any contents, to be given back once. */
+  /** Memory with arbitrary contents, to be returned once. */
   take(sizeBytes: number): Uint8Array<ArrayBuffer> {
     if (sizeBytes < MIN_BYTES) return new Uint8Array(sizeBytes);
     const wholeBytes = 2 ** Math.ceil(Math.log2(sizeBytes));
@@ -28,14 +28,14 @@ class KeptMemory {
     return new Uint8Array(buffer, 0, sizeBytes);
   }
 
-  /** A copy of bytes, to be given back once. */
+  /** A copy of bytes, to be returned once. */
   copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     const copy = this.take(bytes.length);
     copy.set(bytes);
     return copy;
   }
 
-  /** Takes back memory, by the view that was taken or by a part of it. Nobody may use it any more. */
+  /** Takes back memory, by the original view or by a part of it. It must no longer be used. */
   giveBack({ buffer }: Uint8Array): void {
     const wholeBytes = buffer.byteLength;
     if (wholeBytes < MIN_BYTES || this.#freeBytes + wholeBytes > KEPT_BYTES) return;
@@ -49,35 +49,35 @@ class KeptMemory {
 /** One for all connections. */
 export const keptMemory = new KeptMemory();
 
-// Bodies of requests that are refused while most of the body is still to come. Closed at once, the connection would be
-// reset by the bytes under way, and the client would see that in place of the reason (README U37). So the rest is read
-// and thrown away, within bounds, and only then the connection is closed, or the answer sent to a client that wants it
-// after its body.
+// Bodies of requests that are rejected while most of the body is still to come. If the connection were closed at
+// once, the incoming bytes would reset it, and the client would see the reset instead of the reason (README U37). So
+// the rest is read and discarded, within limits, before the connection is closed, or before the answer for a client
+// that wants it after its body.
 
-/** More than a body of 1 GB. To read bytes and drop them costs the process less than any request of as many bytes. */
+/** Limit of discarded bytes, more than a body of 1 GB. Discarding costs less than any request with as many bytes. */
 const MAX_BYTES = 2 ** 30;
 /** As long as a peer that neither sends nor reads is waited for elsewhere (bulk/response.ts). */
 const MAX_MS = 60_000;
 /**
- * Without a byte for this long the peer has stopped sending: most do when they see the answer, and some proxies then
- * wait for us.
+ * Time without a byte after which the peer has stopped sending: most do when they see the answer, and some proxies
+ * then wait for the server.
  */
 const QUIET_MS = 3000;
 /**
- * Bodies at a time, of all peers and of one key; those without a key count as one. Beyond them connections are closed
- * at once.
+ * Most bodies discarded at once, of all peers and of one key; those without a key count as one. Beyond this,
+ * connections are closed at once.
  */
 const MAX_BODIES = 256;
 const MAX_BODIES_PER_KEY = 64;
 /**
- * A body of at most this size costs no more than one that is taken, so any number of them is read on. uWS ends one that
- * stands still (README U25).
+ * Largest body that costs no more to discard than to accept, so any number of them is read. uWS ends one that stalls
+ * (README U25).
  */
 export const MAX_SMALL_BYTES = 64 * 1024;
 /** The end of a body in chunks is reported before its last two bytes have come (README U36). */
 const LAST_BYTES_MS = 200;
 
-/** Counts the bodies that are read on, for all exchanges of an adapter. */
+/** Counts the bodies being discarded, for all exchanges of an adapter. */
 export class RefusedBodies {
   readonly #byKey = new Map<string, number>();
   #count = 0;
@@ -88,7 +88,7 @@ export class RefusedBodies {
     return this.#count + this.#small;
   }
 
-  /** Counts one more of a key, '' for nobody's; false if there are as many as there may be. */
+  /** Counts another body of a key, '' for none; false if the limit is reached. */
   take(keyId: string, isSmall: boolean): boolean {
     if (isSmall) {
       this.#small++;
@@ -101,7 +101,7 @@ export class RefusedBodies {
     return true;
   }
 
-  /** Call it once for each that was taken. */
+  /** To be called once for each counted body. */
   giveBack(keyId: string, isSmall: boolean): void {
     if (isSmall) {
       this.#small--;
@@ -114,7 +114,7 @@ export class RefusedBodies {
   }
 }
 
-/** One body that is read on. */
+/** One body being discarded. */
 class RefusedBody {
   /** The body has ended, a bound was reached, or the connection is gone. */
   isOver = false;
@@ -136,7 +136,7 @@ class RefusedBody {
     this.#timer = setTimeout(() => this.#end(), quietMs);
   }
 
-  /** Takes bytes, and drops them. Called in callbacks of uWS, where nothing is closed: what is corked would be lost. */
+  /** Discards bytes. Called in callbacks of uWS, where nothing is closed: corked bytes would be lost. */
   take(sizeBytes: number, isLast: boolean): void {
     if (this.isOver) return;
     this.#bytes += sizeBytes;
@@ -199,7 +199,7 @@ export class RequestBody {
   bytesIn = 0;
   /** When bytes came last, by performance.now(). */
   progressMs = 0;
-  /** The handler has asked for it. */
+  /** Whether the handler has requested it. */
   isWanted = false;
   /** The last chunk was handed on. */
   hasEnded = false;
@@ -207,7 +207,7 @@ export class RequestBody {
   isPaused = false;
   /** The last chunk has come. */
   isReceived = false;
-  /** Its chunks are handed on by uWS. */
+  /** Whether uWS passes on its chunks. */
   #isHeard = false;
   /** The turn of the event loop in which it was requested. */
   #headTurn = 0;
@@ -221,9 +221,9 @@ export class RequestBody {
   ) {}
 
   /**
-   * Calls `work` once with the whole body, valid during that call. If the body is longer than the limit, `tooLarge` is
-   * called instead, before more than the limit is buffered; it must answer and close the connection. A body that comes
-   * in several chunks has a deadline, and its bytes are held.
+   * Calls `work` once with the whole body, valid during the call. If the body is longer than the limit, `tooLarge` is
+   * called instead, before more than the limit is buffered; it must answer and close the connection. A body in
+   * several chunks has a deadline, and its bytes are held.
    */
   read(limitBytes: number, tooLarge: () => void, work: (body: Uint8Array) => void): void {
     const hold = (bytes: number): void => {
@@ -275,8 +275,8 @@ export class RequestBody {
   }
 
   /**
-   * Reads the rest of the body, which nobody wants any more, and calls `ended` then, or once a bound is reached; not if
-   * the connection is closed before. False if that cannot be: its end cannot be seen any more, or too many are read on.
+   * Discards the rest of the body, and calls `ended` afterwards, or once a limit is reached; not if the connection is
+   * closed before. False if that is impossible: its end can no longer be seen, or too many are being discarded.
    */
   readOn(ended: () => void): boolean {
     const { refusedBodies } = this.context;
@@ -290,7 +290,7 @@ export class RequestBody {
     return true;
   }
 
-  /** Call it before the handler returns, if nobody has asked for the body: it can be read on later. */
+  /** To be called before the handler returns, if the body was not requested: it can be read later. */
   hear(): void {
     if (!this.#isHeard) this.#receive(() => {});
   }
@@ -342,8 +342,8 @@ export class RequestBody {
 const CHUNKS_PER_TURN = 100_000;
 
 /**
- * How the body of one request may come. uWS hands bytes on as long as the peer fills its receive buffer, also after
- * `pause` (README U28), so a peer that sends without regard for others can only be cut off.
+ * Limits on how the body of one request may come. uWS passes bytes on as long as the peer fills its receive buffer,
+ * even after `pause` (README U28), so an inconsiderate peer can only be cut off.
  */
 export class BodyLimits {
   #turn = -1;
@@ -389,7 +389,7 @@ interface CollectedEnds {
   readonly work: (body: Uint8Array) => void;
 }
 
-/** Collects the chunks of a body in one array, which grows no further than the limit. */
+/** Collects the chunks of a body in one array, which never exceeds the limit. */
 class BodyCollector {
   #bytes: Uint8Array = NO_BYTES;
   #sizeBytes = 0;
@@ -428,7 +428,7 @@ class BodyCollector {
     return body;
   }
 
-  /** At most to twice the bytes that have come: a peer may announce many and send few. */
+  /** Grows to at most twice the bytes received: a peer may announce many and send few. */
   #grow(grownBytes: number): void {
     const maxBytes = Math.max(grownBytes, this.sizes.knownBytes);
     const largerBytes = Math.min(maxBytes, Math.max(FIRST_BUFFER_BYTES, 2 * grownBytes));

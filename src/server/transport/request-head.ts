@@ -1,21 +1,21 @@
-// The head of a request, as handlers read it. Its headers are read in one pass, which fills in the fields that every
-// handler needs, and finds those headers that uWS accepts although two servers may read them differently (request
-// smuggling; see README U10).
+// The head of a request for handlers. Its headers are read in one pass, which fills in the fields that every handler
+// needs, and finds headers that uWS accepts although two servers may read them differently (request smuggling; see
+// README U10).
 import { randomBytes } from 'node:crypto';
 import { keyInCredentials } from '../../config/mask.js';
 import type { UwsRequest } from './load-uws.js';
 
-/** Longest path and query together; more is answered 414. */
+/** Longest path and query together; a longer one is answered 414. */
 export const TARGET_LIMIT_BYTES = 8192;
 
-/** Value of Hexcodes-Answer: the answer, also a refusal, begins when the whole body has come. */
+/** Value of Hexcodes-Answer: the answer, even a refusal, begins after the whole body. */
 export const AFTER_BODY = 'after-body';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const CONTINUE = '100-continue';
 const BODY_SIZE = /^\d{1,15}$/;
 
-/** New ids are a prefix of this process and a count. */
+/** New ids are a prefix of this process and a counter. */
 const idPrefix = `${randomBytes(9).toString('base64url').replaceAll('-', '.')}.`;
 let idCount = 0;
 
@@ -24,11 +24,11 @@ const joined = (values: string, value: string): string => (values === '' ? value
 export class RequestHead {
   /** Bytes announced for the body; 0 for no body, -1 for a chunked one. */
   bodySizeBytes = 0;
-  /** uWS closes the connection as soon as the answer ends, also before the end of the body (README U37). */
+  /** uWS closes the connection as soon as the answer ends, even before the end of the body (README U37). */
   isClosing = false;
   /** The X-Request-Id header if it is 1 to 128 of A-Z a-z 0-9 . _ -, otherwise a new id. */
   requestId = '';
-  /** The request id is the one of the header. */
+  /** Whether the request id is that of the header. */
   hasGivenId = false;
   /** The Content-Type header; all of them, joined by commas, where they differ. */
   contentType = '';
@@ -70,8 +70,8 @@ export class RequestHead {
   }
 
   /**
-   * The interim answer 100 is expected, in any case and however often (RFC 9110, 10.1.1), or something that nobody here
-   * can do. uWS itself answers `100-continue`, in this spelling only.
+   * Whether the client expects the interim answer 100, in any spelling and however often (RFC 9110, 10.1.1), or
+   * something that is not supported. uWS itself answers `100-continue` in this spelling only.
    */
   get expected(): 'nothing' | 'continue' | 'unknown' {
     const { expectation } = this;
@@ -81,7 +81,9 @@ export class RequestHead {
     return this.bodySizeBytes === 0 ? 'nothing' : 'continue';
   }
 
-  /** uWS may be wrong about where such a body ends, so the request is the last one on its connection (README U33). */
+  /**
+   * uWS may be wrong about the end of a chunked body, so the request is the last one on its connection (README U33).
+   */
   get isBodyChunked(): boolean {
     return this.bodySizeBytes < 0;
   }
@@ -93,7 +95,7 @@ export class RequestHead {
     return this.#request().getHeader(lowerCaseName);
   }
 
-  /** All values of a header, in the order they were sent. */
+  /** All values of a header, in the order sent. */
   headerValues(lowerCaseName: string): string[] {
     const values: string[] = [];
     this.#request().forEach((name, value) => {
@@ -112,7 +114,7 @@ export class RequestHead {
     return this.#req !== undefined;
   }
 
-  /** Call it when the handler has returned. */
+  /** To be called when the handler has returned. */
   endReading(): void {
     this.#req = undefined;
   }
@@ -123,7 +125,10 @@ export class RequestHead {
   }
 }
 
-/** Visits the headers of one request after the other: stores what handlers use, and counts what may be ambiguous. */
+/**
+ * Visits the headers of one request after another: stores the fields that handlers use, and counts headers that may
+ * be ambiguous.
+ */
 class HeaderVisitor {
   head: RequestHead | undefined = undefined;
   hosts = 0;
@@ -179,7 +184,7 @@ class HeaderVisitor {
         head.tracestate = joined(head.tracestate, value);
         break;
       case 'connection':
-        // `close`: uWS looks at its length alone.
+        // `close`: uWS checks only the length.
         if (value.length === 5) head.isClosing = true;
         break;
       case 'content-length':
@@ -203,12 +208,12 @@ class HeaderVisitor {
   };
 }
 
-/** One object for all requests, as they are read one at a time. */
+/** One object for all requests, which are read one at a time. */
 const visitor = new HeaderVisitor();
 
 /**
- * Fills a new head. Returns a sentence if the request is ambiguous: the end of its body is then in doubt, as that of
- * one in chunks.
+ * Fills a new head. Returns a sentence if the request is ambiguous: the end of its body is then in doubt, as for a
+ * chunked body.
  */
 export function readHeaders(req: UwsRequest, head: RequestHead): string | undefined {
   visitor.start(head);

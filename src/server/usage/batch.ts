@@ -6,12 +6,12 @@ import { checkedText, readChecked } from '../../config/checked-state.js';
 import { ensureDataDir } from '../keys/secret.js';
 import { OPERATIONS } from '../observe/operations.js';
 
-// The words of usage: operations (observe/operations.ts) and how a request ended. Counts are kept at their indexes in
-// these lists.
+// Operations of usage (observe/operations.ts) and outcomes of requests. Counts are kept at their indexes in these
+// lists.
 
 /**
- * Outcomes of requests: answered, answered with an error, refused over a limit of the key. Of points: converted,
- * converted with another status than OK, refused over a limit of the key.
+ * Outcomes of requests: OK, an error, rejected by a limit of the key. Of points: OK, another status, rejected by a
+ * limit of the key.
  */
 const OUTCOMES = ['ok', 'failed', 'refused'] as const;
 
@@ -19,7 +19,7 @@ export const OK = OUTCOMES.indexOf('ok');
 export const FAILED = OUTCOMES.indexOf('failed');
 export const REFUSED = OUTCOMES.indexOf('refused');
 
-/** A cell counts the requests and the points of an operation and outcome, in two numbers that follow each other. */
+/** A cell counts the requests and the points of an operation and outcome, in two adjacent numbers. */
 export const CELLS = OPERATIONS.length * OUTCOMES.length;
 
 /** Where the requests of a cell are counted; its points are after them. */
@@ -27,8 +27,8 @@ export function cellAt(operation: number, outcome: number): number {
   return 2 * (OUTCOMES.length * operation + outcome);
 }
 
-// Quotas between the service and the store: what a process asks for, and how many points it is given. Both stores, and
-// the model of the tests, give by the same function.
+// Quotas between the service and the store: what a process requests, and the points granted. Both stores, and the
+// model of the tests, grant by one function.
 
 /** Points that a process asks for, before it uses them. */
 export interface QuotaOrder {
@@ -36,9 +36,9 @@ export interface QuotaOrder {
   /** The quotas; undefined where there is none. */
   readonly perDay: number | undefined;
   readonly perMonth: number | undefined;
-  /** Points that the process holds: given, and neither used nor given back. */
+  /** Points that the process holds: granted, and neither used nor returned. */
   readonly held: number;
-  /** All of them or none are given; 0: none are needed at once. */
+  /** Granted as a whole or not at all; 0: none are needed at once. */
   readonly need: number;
   /** As many as are useful, at least `need`. */
   readonly want: number;
@@ -50,9 +50,9 @@ export interface QuotaGrant {
   readonly keyId: string;
   /** Points that the process may use from now on; nobody else is given them. */
   readonly granted: number;
-  /** Points that other processes hold, those that have been silent for `SILENT_MS` left out. */
+  /** Points held by other processes, except those silent for `SILENT_MS`. */
   readonly others: number;
-  /** Another process needs points and finds none: what this one holds and does not need should be given back. */
+  /** Another process needs points and finds none: this one should return points that it does not need. */
   readonly isWanted: boolean;
 }
 
@@ -64,10 +64,13 @@ export interface QuotaReturn {
   readonly points: number;
 }
 
-/** Silence after which a process may be dead: nobody waits for the points that it holds, and nobody is given them. */
+/**
+ * Silence after which a process may be dead: nobody waits for the points that it holds, and they are not granted to
+ * others.
+ */
 export const SILENT_MS = 3000;
 
-/** A process is given this share of what is left, unless it needs more at once: so several find some. */
+/** A process is granted this share of the points left, unless it needs more at once, so that several find some. */
 const SHARE = 8;
 
 /**
@@ -80,14 +83,14 @@ export function grantOf(
 ): number {
   const left = Math.min((perDay ?? INFINITE) - taken.day, (perMonth ?? INFINITE) - taken.month);
   if (left < need) return 0;
-  // Where the quota was removed meanwhile.
+  // The quota was removed meanwhile.
   if (left === INFINITE) return want;
   return Math.max(need, Math.min(want, Math.floor(left / SHARE)), 0);
 }
 
 const INFINITE = Number.POSITIVE_INFINITY;
 
-/** Rows of one read: what a reader holds up a flush for. */
+/** Rows of one read, which bounds how long a reader delays a flush. */
 export const PAGE_ROWS = 10_000;
 /** Time without a flush after which a process has ended, and without a taker after which a bucket is full. */
 export const NODE_AGE_MS = 40 * 24 * 3_600_000;
@@ -107,7 +110,7 @@ interface BatchRows {
   readonly sums: readonly PeriodSum[];
 }
 
-/** In the order of key ids, so that processes that write at the same time do not wait for one another in a circle. */
+/** In the order of key ids, so that concurrent writers cannot deadlock. */
 export function rowsOf({ hourMs, day, month, keyIds, cells, covered }: UsageBatch): BatchRows {
   const counts: UsageRow[] = [];
   const sums: PeriodSum[] = [];
@@ -186,7 +189,7 @@ export function mergedBatch(parts: readonly UsageBatch[]): UsageBatch {
   };
 }
 
-/** Whether a batch changes the store: one that only asks does not. */
+/** Whether a batch changes the store; a batch of questions does not. */
 export function isWritten({ keyIds, rates, quotas, returns }: UsageBatch): boolean {
   return keyIds.length + rates.length + quotas.length + returns.length > 0;
 }
@@ -306,9 +309,9 @@ export interface UsageRow {
   readonly points: number;
 }
 
-// Batches that could not be stored until the service stopped, in files of the data folder: the next process that opens
-// the store adds them, under the name of the process that made them, so that they are counted once however often they
-// are found.
+// Batches that could not be stored before the service stopped, in files of the data folder. The next process that
+// opens the store adds them under the name of the process that made them, so that they are counted once however often
+// they are found.
 
 const NAME = /^usage-left-([0-9a-f]+)\.json$/;
 
@@ -322,7 +325,7 @@ interface Leftover {
 /** @throws errors of the file system */
 export function keepLeftover(dataDir: string, node: string, batches: readonly UsageBatch[]): void {
   ensureDataDir(dataDir);
-  // Tokens of rates are back by then, and nobody waits for points any more.
+  // Tokens of rates are back by then, and nobody waits for points.
   const kept = batches.map((batch) => ({
     ...batch,
     cells: [...batch.cells],
@@ -339,7 +342,7 @@ export function keepLeftover(dataDir: string, node: string, batches: readonly Us
   }
 }
 
-/** Batches of version 0.2.0 know nothing of points that were held. */
+/** Batches of version 0.2.0 have no points held. */
 type KeptBatch = Omit<UsageBatch, 'cells' | 'covered' | 'quotas' | 'returns'> & {
   readonly cells: readonly number[];
 } & Partial<Pick<UsageBatch, 'covered' | 'returns'>>;
@@ -350,7 +353,7 @@ function batchOf(kept: KeptBatch): UsageBatch {
 }
 
 /**
- * A file that cannot be read, or was altered, is left where it is.
+ * An unreadable or altered file is left in place.
  * @param refused called with its path and the reason
  */
 export function leftoversIn(

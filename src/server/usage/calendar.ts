@@ -1,6 +1,6 @@
-// Hours, days and months of a time zone, by the clock of the machine. A period never goes back: where the clock is set
-// back by less than a day, the day and the month that have begun go on, so that no quota is given twice. Where it is
-// set back by more, it was wrong before, and the periods follow it without a new quota.
+// Hours, days and months of a time zone, by the clock of the machine. A period never goes back: if the clock is set
+// back by less than a day, the current day and month continue, so that no quota is granted twice. If it is set back
+// by more, it was wrong before, and the periods follow it without a new quota.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -29,7 +29,7 @@ interface LocalDate {
   readonly day: number;
 }
 
-/** @throws RangeError where the zone is none of the IANA's */
+/** @throws RangeError for a zone that is not in IANA's list */
 export class Calendar {
   readonly #format: Intl.DateTimeFormat;
   #periods: Periods;
@@ -37,8 +37,8 @@ export class Calendar {
   /**
    * @param zone of the IANA, as `Asia/Ho_Chi_Minh`
    * @param nowMs milliseconds since 1970
-   * @param onChange called before another day begins, with whether the day and the month have changed by the course of
-   *   time, and with the periods that begin
+   * @param onChange called before another day begins, with whether day and month have changed by the course of time,
+   * and with the new periods
    */
   constructor(
     readonly zone: string,

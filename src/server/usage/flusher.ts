@@ -1,7 +1,7 @@
-// Sends what is counted to the worker thread every few seconds, one batch at a time. Until the store has taken a batch
-// it waits here and is sent again, with the same number, so that it is counted once; meanwhile the counts go on where
-// they arise. So a full disk or a store that is away costs nothing but the memory of one batch for each hour. Limits
-// that processes share ask for a flush sooner.
+// Sends counts to the worker thread every few seconds, one batch at a time. A batch waits here until the store has
+// acknowledged it, and is sent again with the same number, so that it is counted once; meanwhile counting continues.
+// So a full disk or a store that is away costs only the memory of one batch for each hour. Limits that processes
+// share request a flush sooner.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,20 +16,20 @@ import type { UsageOrder, UsageReply, UsageWorkerData } from './worker.js';
 /** Where usage is counted. */
 export interface UsageSource {
   /**
-   * Takes counts, of some keys where there are many; undefined where there is nothing.
-   * @param isCut all that is counted is taken now, part by part
+   * Takes counts, of some keys if there are many; undefined if there are none.
+   * @param isCut whether all counts so far are taken, part by part
    */
   take(number: number, isCut: boolean): UsageBatch | undefined;
-  /** Some counts are not taken. */
+  /** Whether counts remain to be taken. */
   readonly hasCounts: boolean;
-  /** Some of those are not taken that were there when the flush began. */
+  /** Whether counts from before the start of the flush remain to be taken. */
   readonly isFlushing: boolean;
   /**
-   * Takes in what keys have used by all processes that share the store.
+   * Learns the use of keys by all processes that share the store.
    * @param isLatest no batch was taken after this one
    */
   learn(batch: UsageBatch, stored: Stored, isLatest: boolean): void;
-  /** Called before each flush: hours and days go by. */
+  /** Called before each flush, to follow the clock. */
   tick(): void;
 }
 
@@ -47,12 +47,14 @@ const STOP_TIMEOUT_MS = 3000;
 const LOAD_TIMEOUT_MS = 10_000;
 /** Minimum interval of requested flushes. */
 const HURRY_MS = 20;
-/** Requests for usage, and rates that processes share, wait for a store no longer than this. */
+/** Timeout of requests for usage, and of rates that processes share, for an answer of the store. */
 const PATIENCE_MS = 500;
-/** A store that has not answered by then counts as one that is away: quotas wait, as they would be passed otherwise. */
+/**
+ * Time after which a store that has not answered counts as away: quotas then wait, because they could be exceeded.
+ */
 const AWAY_MS = 4000;
 
-/** A batch in parts of some keys each: all of many keys at once would hold up the event loop. */
+/** A batch in parts of some keys each: one of many keys would hold up the event loop. */
 interface PartedBatch {
   readonly parts: UsageBatch[];
   isWhole: boolean;
@@ -60,7 +62,7 @@ interface PartedBatch {
 
 export class UsageFlusher {
   readonly #node = randomBytes(8).toString('hex');
-  /** Batches that the store has not taken, oldest first. */
+  /** Batches that the store has not acknowledged, oldest first. */
   readonly #queue: PartedBatch[] = [];
   #worker: Worker | undefined;
   readonly #heartbeat = new HeartbeatWatch(() => this.#lose(this.#worker, 'hangs'));
@@ -78,18 +80,18 @@ export class UsageFlusher {
   #failures = 0;
   #onLoaded: ((stored: StoredUse | undefined) => void) | undefined;
   #onSettled: (() => void) | undefined;
-  /** Wait for the answer to the next batch, and to the one that is under way. */
+  /** Waiters for the answers to the next batch and to the current one. */
   #asking: (() => void)[] = [];
   #asked: (() => void)[] = [];
 
   constructor(private readonly options: FlusherOptions) {}
 
-  /** A sentence that says why usage cannot be stored just now. */
+  /** Why usage cannot be stored at the moment, as a sentence. */
   get fault(): string | undefined {
     return this.#fault;
   }
 
-  /** A sentence that says that the thread does not answer. */
+  /** That the thread does not answer, as a sentence. */
   get silence(): string | undefined {
     const { silentS } = this.#heartbeat;
     return silentS === undefined
@@ -97,7 +99,7 @@ export class UsageFlusher {
       : `the thread that stores usage has not answered for ${silentS} s`;
   }
 
-  /** How often the store could not be used. */
+  /** Failures of the store so far. */
   get failures(): number {
     return this.#failures;
   }
@@ -121,9 +123,9 @@ export class UsageFlusher {
   }
 
   /**
-   * Flushes soon, where the store can be used.
-   * @param isUrgent somebody waits for the answer: in this turn of the event loop, or once the batch under way is
-   *   answered
+   * Flushes soon, if the store is usable.
+   * @param isUrgent a request waits for the answer: flushes in this turn of the event loop, or after the current
+   * batch
    */
   hurry(isUrgent = false): void {
     this.#isHurried = true;
@@ -139,7 +141,7 @@ export class UsageFlusher {
     this.#soon.unref();
   }
 
-  /** Resolves when the store has answered to a batch that is cut from now on, or is away. */
+  /** Resolves when the store has answered a batch cut from now on, or is away. */
   async round(): Promise<void> {
     this.hurry();
     if (this.isSlow) return;
@@ -151,7 +153,7 @@ export class UsageFlusher {
     clearTimeout(timer);
   }
 
-  /** Starts the thread, which opens no store before its first order. */
+  /** Starts the thread, which opens a store only at its first order. */
   warm(): void {
     this.#worker ??= this.#startWorker();
   }
@@ -182,13 +184,13 @@ export class UsageFlusher {
     this.#sendNext();
   }
 
-  /** Ends the batches of the counts so far: what comes belongs to another hour, day or month. */
+  /** Ends the batches of the counts so far: later counts belong to another hour, day or month. */
   cut(): void {
     do this.#take(true);
     while (this.#source?.hasCounts === true);
   }
 
-  /** Takes a part of the batch that is not whole, or the first one of another. */
+  /** Takes a part of the incomplete batch, or the first part of a new one. */
   #take(isCut: boolean): void {
     this.#isHurried = false;
     this.#isUrgent = false;

@@ -1,5 +1,5 @@
-// The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop. It
-// keeps nothing but the open store: a batch that could not be written stays with the service, which sends it again.
+// The thread that stores usage: a file blocks, a database may be far away, and neither may hold up the event loop.
+// Its only state is the open store: a batch that could not be written stays with the service, which sends it again.
 // Batches that a stopped process left unwritten come first.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -43,8 +43,8 @@ export type UsageReply =
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * The clock may be this far ahead of the counted day before, after a service was idle: too little for the month of that
- * day to be removed.
+ * Largest lead of the clock over the last counted day, after a service was idle: too short to remove the month of
+ * that day.
  */
 const MAX_AHEAD_MS = 27 * DAY_MS;
 /** Keys of a reply: the event loop of the service takes them in within a millisecond or two, and then serves others. */
@@ -114,7 +114,7 @@ async function add(part: UsageBatch, isLast: boolean): Promise<void> {
 
 const reply = (message: UsageReply): void => port.postMessage(message);
 
-/** The clock of another process may be in the month before. */
+/** The clock of another process may still be in the previous month. */
 function monthBefore(month: string): string {
   return new Date(Date.parse(`${month}-01`) - DAY_MS).toISOString().slice(0, 7);
 }

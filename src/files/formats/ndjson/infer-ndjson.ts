@@ -17,7 +17,10 @@ const FEW_ROWS = 16;
 /** Bytes of a block, whose lines the kernel usually reads in one call. */
 export const LINES_BYTES = 200 * 1024;
 
-/** The columns of all inputs of a run, none of which is a pipe. @throws CliFailure BAD_INPUT for what is not JSON */
+/**
+ * The columns of all inputs of a run, none of which is a pipe.
+ * @throws CliFailure BAD_INPUT for invalid JSON
+ */
 export async function inferNdjson(run: Run): Promise<readonly TableColumn[]> {
   if (run.inferred !== undefined) return run.inferred;
   const inference = new LineInference(run.hexcodes.kernel, run.request.pipeline === 'values');

@@ -1,7 +1,7 @@
-// Lines on disk between those who send them and a sink, first in, first out: segments of whole lines in a folder, and a
-// cursor that says how far they are delivered. Lines that were appended survive the end of the process, however it
-// ends; a segment goes when it is delivered. One append and one read at a time. Another process may take the folder
-// over while this one is alive; it delivers the lines that are in it by then, and later ones do not count as appended.
+// Lines on disk between their senders and a sink, first in, first out: segments of whole lines in a folder, and a
+// cursor of the delivered ones. Appended lines survive the end of the process, however it ends; a segment is removed
+// when it is delivered. One append and one read at a time. Another process may take over the folder while this one is
+// alive; it delivers the lines present at that time, and later ones do not count as appended.
 
 import {
   existsSync,
@@ -32,7 +32,7 @@ export interface Piece {
   readonly lines: Buffer;
   readonly rows: number;
   readonly segment: number;
-  /** Where in the segment the next piece begins. */
+  /** Offset of the next piece in the segment. */
   readonly endBytes: number;
   /** An earlier process has written the segment: after a power cut the bytes of some lines may be others. */
   readonly isFound: boolean;
@@ -53,7 +53,7 @@ const SEGMENT_NAME = /^(\d{10})\.ndjson$/;
 const CURSOR = 'cursor.json';
 
 export class Backlog {
-  /** Appended and not delivered. */
+  /** Lines appended and not delivered. */
   rows = 0;
   /** Path of a cursor that is not as it was written. */
   doubtful: string | undefined;
@@ -68,8 +68,8 @@ export class Backlog {
   ) {}
 
   /**
-   * Opens a folder, which is made if it is not there, with what an earlier process has left in it.
-   * @param segmentBytes size of a segment at which another begins
+   * Opens or creates a folder, with the lines that an earlier process has left in it.
+   * @param segmentBytes size at which another segment begins
    */
   static async open(folder: string, segmentBytes: number): Promise<Backlog> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -91,7 +91,7 @@ export class Backlog {
   /**
    * Resolves when the whole lines are with the system; where it rejects, none of them counts. ENOENT: another process
    * has the folder now, or somebody has removed the file.
-   * @param keyBytes how many of the bytes are of which key
+   * @param keyBytes bytes of each key
    */
   async append(
     lines: Buffer,
@@ -105,11 +105,13 @@ export class Backlog {
       for (let at = 0; at < lines.length; )
         at += (await writer.write(lines, at, lines.length - at, before + at)).bytesWritten;
     } catch (error) {
-      // A part of the lines may be there: without it the next ones follow; otherwise they go to another segment.
+      // A part of the lines may have been written. It is cut off, so that the next ones follow; otherwise they go to
+      // another segment.
       await writer.truncate(before).catch(() => this.#endSegment());
       throw error;
     }
-    // Who takes the folder over looks for lines after the rename, so it finds these if the path still leads to them.
+    // A process that takes over the folder looks for lines after the rename, so it finds these if the path still
+    // leads to them.
     await stat(this.#pathOf(segment.number)).catch(async (error: Error) => {
       await this.#endSegment();
       throw error;
@@ -138,7 +140,7 @@ export class Backlog {
         continue;
       }
       if (this.#segments.length === 1 && this.#writer !== undefined) return this.#nothing();
-      // All of it is delivered, but for a line whose writer was killed: nobody was told that it had been taken.
+      // All of it is delivered, except a line whose writer was killed: nobody was told that it had been accepted.
       await this.#drop();
     }
   }
@@ -160,7 +162,7 @@ export class Backlog {
     );
   }
 
-  /** Ends the writing; the folder goes if everything in it is delivered. */
+  /** Stops writing; removes the folder if everything in it is delivered. */
   async close(): Promise<void> {
     await this.#endSegment();
     if (this.rows === 0) await rm(this.folder, { recursive: true, force: true });
@@ -184,7 +186,7 @@ export class Backlog {
     await writer?.close();
   }
 
-  /** Nothing is left, whatever the count says, as where somebody has removed files. */
+  /** Nothing is left, even if the count differs because somebody has removed files. */
   #nothing(): undefined {
     this.rows = 0;
     return undefined;
@@ -211,7 +213,7 @@ export class Backlog {
     await rm(this.#pathOf(segment.number), { force: true });
   }
 
-  /** A cursor that cannot be kept costs nothing but repetitions after a kill. */
+  /** A cursor that cannot be stored only costs repetitions after a kill. */
   async #keepCursor(segment: number, deliveredBytes: number): Promise<void> {
     const path = join(this.folder, CURSOR);
     await writeFile(`${path}.tmp`, checkedText({ segment, deliveredBytes }), { mode: 0o600 })
@@ -269,16 +271,16 @@ function endOfLines(bytes: Buffer, maxRows: number): [endBytes: number, rows: nu
   return [end, rows];
 }
 
-// Ownership of backlogs. Its folder is named after the process that owns it: processes of one data folder never share
-// one, and one whose process is gone is taken over by another, by a rename, which succeeds for exactly one of them.
-// Where processes cannot see each other (containers, other machines), a folder that is not touched for a while counts
-// as abandoned. No clocks are compared.
+// Ownership of backlogs. A folder is named after the process that owns it, so processes with one data folder never
+// share one. A folder whose process is gone is taken over by another process with a rename, which succeeds for
+// exactly one. Where processes cannot see each other (containers, other machines), a folder that is not touched for a
+// while counts as abandoned. No clocks are compared.
 
 /** Interval at which owners touch their folders, and look for abandoned ones. */
 export const TOUCH_MS = 3000;
 /**
- * Looks that find a folder untouched before it counts as abandoned: 15 s. A machine that hung for longer costs one
- * look.
+ * Consecutive looks at an untouched folder before it counts as abandoned: 15 s. A machine that hung for longer costs
+ * one look.
  */
 const UNTOUCHED_LOOKS = 5;
 
@@ -314,7 +316,7 @@ export function release(name: string): void {
   inUse.delete(name);
 }
 
-/** Gives a folder up: it belongs to the first process that looks for it. */
+/** Gives up a folder: it belongs to the first process that finds it. */
 export function leave(folder: string): void {
   try {
     renameSync(folder, `${folder}-left`);

@@ -1,9 +1,9 @@
-// Brings lines from backlogs to a sink, batch by batch and in order. A sink that takes nothing is tried again, ever
-// more rarely; nothing that can be read is left out, so a batch may come to it twice.
+// Delivers lines from backlogs to a sink, batch by batch and in order. A failing sink is retried at growing
+// intervals; no readable line is skipped, so a batch may be delivered twice.
 import type { Backlog, Piece } from './backlog.js';
 import { eachLine, type Sink } from './sinks/sink.js';
 
-/** Resolves when the work is done, or after the time, whichever is first; rejects as the work does until then. */
+/** Resolves when the work is done or the time is over; rejects if the work does before. */
 export async function within(timeMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -56,15 +56,15 @@ export interface DeliveryOptions {
 }
 
 const BATCH_ROWS = 500;
-/** More than the longest line. */
+/** Longer than the longest line. */
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
-/** Time for a sink to give a delivery up. */
+/** Time that a sink has to cancel a delivery. */
 const GIVE_UP_MS = 200;
 
 export class Delivery {
-  /** Why the sink takes nothing; undefined while it does. */
+  /** Why the sink accepts nothing; undefined while it does. */
   fault: string | undefined;
   deliveredRows = 0;
   readonly #giveUp = new AbortController();
@@ -83,7 +83,7 @@ export class Delivery {
     this.#wake?.();
   }
 
-  /** Delivers what can be delivered in the time, and ends; a sink that does not give up by then is not waited for. */
+  /** Delivers what it can within the time, and ends; a sink that does not cancel by then is abandoned. */
   async end(graceMs: number): Promise<void> {
     this.#isEnding = true;
     this.#wake?.();
@@ -115,7 +115,7 @@ export class Delivery {
     }
   }
 
-  /** @returns whether the delivery is to go on */
+  /** @returns whether the delivery continues */
   async #deliverNext(backlog: Backlog): Promise<boolean> {
     const piece = await backlog.next(BATCH_BYTES, BATCH_ROWS);
     if (piece === undefined) return true;
@@ -137,7 +137,10 @@ export class Delivery {
     return found;
   }
 
-  /** Tries until the sink takes the lines. @returns false if it has not by the end */
+  /**
+   * Retries until the sink accepts the lines.
+   * @returns false if it has not by the end
+   */
   async #bring(lines: Buffer): Promise<boolean> {
     const { sink } = this.options;
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(MAX_DELAY_MS, 2 * delayMs)) {
@@ -167,7 +170,9 @@ export class Delivery {
     this.options.log.info(fields, 'the sink of positions takes them again');
   }
 
-  /** Waits for a time, without end if undefined, or until woken with a reason to go on; not at all while ending. */
+  /**
+   * Waits for a time, without end if undefined, or until woken with a reason to continue; not at all while ending.
+   */
   async #pause(timeMs: number | undefined, isEnough: () => boolean): Promise<void> {
     const overMs = timeMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeMs;
     while (!this.#isEnding && !isEnough()) {

@@ -1,5 +1,5 @@
-// Takes lines to be forwarded, keeps them on disk and has them delivered. A line is taken when the system has it on
-// disk; lines that come while a write is under way share the next one, and no caller waits for the sink.
+// Accepts lines to be forwarded, stores them on disk and has them delivered. A line is accepted when the system has
+// it on disk; lines that arrive during a write share the next one, and no caller waits for the sink.
 import { basename, join, parse } from 'node:path';
 import type { ServeConfig } from '../../../config/config.js';
 import { contentOf, Fault } from '../../../config/setting.js';
@@ -50,7 +50,10 @@ export class Forwarder {
   readonly #left: LeftFolders;
   /** Why some of them could not be taken over at the last look. */
   #leftFault: string | undefined;
-  /** Resolves when each folder found at the start is known to be live or abandoned, whose lines are delivered first. */
+  /**
+   * Resolves when each folder found at the start is known to be live or abandoned; lines of abandoned ones are
+   * delivered first.
+   */
   readonly #judged: Promise<boolean>;
   #judge!: (areAll: boolean) => void;
   readonly #delivery: Delivery;
@@ -59,7 +62,7 @@ export class Forwarder {
   #unwrittenBytes = 0;
   #writing: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
-  /** Lines refused since the last that was taken, and since the start. */
+  /** Lines refused since the last accepted one, and since the start. */
   #refused = 0;
   #refusedInAll = 0;
 
@@ -111,7 +114,10 @@ export class Forwarder {
     return { waiting: this.waitingRows, delivered: deliveredRows, refused: this.#refusedInAll, isAway };
   }
 
-  /** Whether a line of this size can be taken: not where as much waits as may, of all or of the key. */
+  /**
+   * Whether a line of this size can be accepted: not if the waiting lines, of all or of the key, have reached their
+   * limit.
+   */
   hasSpace(lineBytes: number, keyId = ''): boolean {
     const { maxBytes } = this.options;
     const backlogs = [this.own, ...this.#older];
@@ -190,8 +196,7 @@ export class Forwarder {
   }
 
   /**
-   * The folder, or a file in it, is gone: most likely a process has taken it over that could not see that this one is
-   * alive.
+   * The folder, or a file in it, is gone: most likely another process that could not see this one has taken it over.
    */
   async #beginAnew(): Promise<void> {
     const before = this.own;

@@ -56,9 +56,9 @@ export interface Sink {
   /** Names the sink in sentences, without anything secret. */
   readonly name: string;
   /**
-   * Resolves when the sink has all lines. One that does not obey `signal` is left alone at the end of the process.
+   * Resolves when the sink has all lines. A delivery that ignores `signal` is abandoned at the end of the process.
    * @param lines whole lines of NDJSON, each a PositionRow
-   * @param signal gives the delivery up
+   * @param signal cancels the delivery
    */
   deliver(lines: Buffer, signal: AbortSignal): Promise<void>;
   close?(): Promise<void>;
@@ -69,7 +69,7 @@ export function eachRow(lines: Buffer, each: (row: PositionRow, line: Buffer) =>
   return eachLine(lines, (line) => each(JSON.parse(line.toString()) as PositionRow, line));
 }
 
-// A sink at a URL: each batch is the body of a POST, as NDJSON. Every answer but 2xx means that it has taken nothing.
+// A sink at a URL: each batch is the body of a POST, as NDJSON. Every answer but 2xx means that nothing was accepted.
 
 const ANSWER_TIMEOUT_MS = 30_000;
 /** A longer answer is not read: its connection is closed. */
@@ -157,9 +157,9 @@ export class NatsSink implements Sink {
   }
 }
 
-// A sink that is a file, CSV or NDJSON: batches are appended, each in one write. It is opened for each batch, so other
-// programs may take it away at any time; one that has reached its size is renamed, and another begins. Renamed files
-// are never touched again.
+// A sink that is a file, CSV or NDJSON: batches are appended, each in one write. It is opened for each batch, so
+// other programs may remove it at any time; at its maximum size it is renamed, and another begins. Renamed files are
+// never touched again.
 
 /** All members but the attributes of the device, which have no columns of their own. */
 const COLUMNS = [
@@ -276,7 +276,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** All bytes, or none: a disk that is full would leave a part of a line, and the batch is delivered again. */
+/** Writes all bytes, or none: a full disk would leave a part of a line, and the batch is delivered again. */
 async function appendWhole(file: FileHandle, bytes: Buffer): Promise<void> {
   const before = (await file.stat()).size;
   try {
