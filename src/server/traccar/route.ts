@@ -4,7 +4,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
-import { isDeeper, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
+import { eachMember, isDeeper, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
 import { readDecimal, resolutionOf } from '../../hexcodes/wire/params/number.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { DIFFERS, readQuery } from '../../hexcodes/wire/params/query.js';
@@ -37,7 +37,8 @@ export interface TrackedPosition {
   readonly accuracyM: number | null;
   readonly isValid: boolean | null;
   readonly protocol: string | null;
-  readonly attributes: Readonly<Record<string, unknown>> | null;
+  /** JSON as it came, in one line: its integers may have 64 bits. */
+  readonly attributes: string;
 }
 
 /** Longest uniqueId, as in Traccar's own database. */
@@ -123,30 +124,42 @@ const isUniqueId = (value: unknown): value is string =>
   isText(value) && value !== '' && value.length <= MAX_ID_LENGTH;
 
 /** The body of a request of type `json`. */
-export function positionInJson(body: unknown): TrackedPosition | ParameterFault[] {
+export function positionInJson(body: unknown, text: string): TrackedPosition | ParameterFault[] {
   const { position = null, device = null } = isObject(body) ? body : {};
   const reader = new MemberReader();
   if (!isObject(position)) reader.wrong('position', position, 'an object');
   if (!isObject(device)) reader.wrong('device', device, 'an object');
   if (!isObject(position) || !isObject(device)) return reader.faults;
-  return positionOf(reader, position, 'position.', device, 'device.');
+  const attributes = memberText(memberText(text, 'position'), 'attributes');
+  return positionOf(reader, position, 'position.', device, 'device.', attributes);
+}
+
+/** The text of a member of a valid JSON object; `null` where it has none. */
+function memberText(text: string, name: string): string {
+  let found = 'null';
+  eachMember(text, (each, valueText) => {
+    if (each === name) found = valueText;
+  });
+  return found;
 }
 
 /** The query of a request of type `url`, whose parameters have the names of Traccar's placeholders. */
 export function positionInQuery(rawQuery: string): TrackedPosition | ParameterFault[] {
   const reader = new MemberReader();
   const members: Record<string, unknown> = {};
+  let attributes = 'null';
   for (const [name, { text, fault }] of Object.entries(readQuery(rawQuery, IN_URL))) {
     if (fault !== undefined) reader.faults.push({ parameter: name, message: fault });
     // Traccar writes `null` in place of a value that it does not have.
     else if (text !== undefined && text !== '' && text !== 'null') {
       members[name] = memberOf(name, text);
+      if (name === 'attributes') attributes = text;
       const repeated = isObject(members[name]) ? repeatedMember(text) : undefined;
       if (repeated !== undefined) reader.faults.push({ parameter: `${name}.${repeated}`, message: DIFFERS });
     }
   }
   if (reader.faults.length > 0) return reader.faults;
-  return positionOf(reader, members, '', members, '');
+  return positionOf(reader, members, '', members, '', attributes);
 }
 
 function memberOf(name: string, text: string): unknown {
@@ -171,6 +184,7 @@ function positionOf(
   ofPosition: string,
   device: Members,
   ofDevice: string,
+  attributes: string,
 ): TrackedPosition | ParameterFault[] {
   const number = (name: string, limit?: number): number | null =>
     reader.number(position, ofPosition, name, limit);
@@ -196,8 +210,10 @@ function positionOf(
     accuracyM: number('accuracy'),
     isValid: reader.of(position, ofPosition, 'valid', isBoolean, 'true or false'),
     protocol: reader.of(position, ofPosition, 'protocol', isText, 'a text'),
-    attributes: reader.of(position, ofPosition, 'attributes', isAttributes, attributesRule),
+    // Only strings hold line ends that count, and there they are escapes.
+    attributes: attributes.replace(/[\r\n]+/g, ' '),
   };
+  reader.of(position, ofPosition, 'attributes', isAttributes, attributesRule);
   return reader.faults.length > 0 ? reader.faults : { id: idOf(read), ...read };
 }
 
@@ -260,7 +276,8 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
       return;
     }
     x.deadline(DISK_DEADLINE_MS);
-    x.after(to.take(`${JSON.stringify(row)}\n`, x.keyId), () => x.send(200, JSON_TYPE, body));
+    const line = `${JSON.stringify(row).slice(0, -1)},"attributes":${read.attributes}}\n`;
+    x.after(to.take(line, x.keyId), () => x.send(200, JSON_TYPE, body));
   };
 
   const handle = (x: Exchange): void => {
@@ -282,7 +299,9 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
       }
       const repeated = repeatedMember(read.text);
       const position =
-        repeated === undefined ? positionInJson(read.value) : [{ parameter: repeated, message: DIFFERS }];
+        repeated === undefined
+          ? positionInJson(read.value, read.text)
+          : [{ parameter: repeated, message: DIFFERS }];
       answer(x, position, body.length);
     });
   };
@@ -310,7 +329,11 @@ function jsonIn(body: Uint8Array): { text: string; value: unknown } | undefined 
   }
 }
 
-function rowOf(read: TrackedPosition, code: string | null, resolution: number): PositionRow {
+function rowOf(
+  read: TrackedPosition,
+  code: string | null,
+  resolution: number,
+): Omit<PositionRow, 'attributes'> {
   return {
     id: read.id,
     unique_id: read.uniqueId,
@@ -330,6 +353,5 @@ function rowOf(read: TrackedPosition, code: string | null, resolution: number): 
     accuracy_m: read.accuracyM,
     valid: read.isValid,
     protocol: read.protocol,
-    attributes: read.attributes,
   };
 }

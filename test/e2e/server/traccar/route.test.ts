@@ -74,6 +74,20 @@ describe('the route', () => {
     await sink.received(before + 2);
   });
 
+  test('attributes keep the digits and the spelling of their numbers, by body and by URL', async () => {
+    const before = sink.rows.length;
+    const attributes = '{"io78":12345678901234567890,\r\n "x":1e999, "y":-0,"s":"\\n","__proto__":[1.50]}';
+    const { position, ...others } = forwardedBody(0);
+    const body = JSON.stringify({ ...others, position: { ...position, attributes: 0 } });
+    const sent = postJson(body.replace('"attributes":0', `"attributes": ${attributes}`));
+    expect((await call(server, '/v1/traccar', sent, KEY)).status).toBe(200);
+    const query = `uniqueId=86&latitude=21&longitude=105&attributes=${encodeURIComponent(attributes)}`;
+    expect((await call(server, `/v1/traccar?${query}`, {}, KEY)).status).toBe(200);
+    await sink.received(before + 2);
+    for (const line of sink.batches.flat().slice(before))
+      expect(line).toContain(`,"attributes":${attributes.replace('\r\n', ' ')}}`);
+  });
+
   test('many at once arrive once each, in batches, with the codes of the library', async () => {
     const before = sink.rows.length;
     const answers = await Promise.all(
