@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { VERSION } from '../../hexcodes/version.js';
-import { ASKED_AGAIN, KEPT } from '../http/freshness.js';
+import { ASKED_AGAIN, KEPT, VARY } from '../http/freshness.js';
 import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
 import { BODIES } from './bodies.js';
 import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation, VECTOR_TILE } from './operations.js';
@@ -59,13 +59,13 @@ const HEADERS = {
       'Of this version and its data; to be sent back as If-None-Match. None where the key is in the URL',
     schema: { type: 'string', pattern: '^"[0-9a-f]{16}"$' },
   },
-  VaryKey: { schema: { type: 'string', enum: ['X-API-Key'] } },
+  VaryKey: { schema: { type: 'string', enum: [VARY] } },
   DataVersion: {
     description:
       'The boundary data that were used, where the service has two versions or the request names one',
     schema: { type: 'string', pattern: '^[0-9a-f]{12}$' },
   },
-  VaryKeyAndType: { schema: { type: 'string', enum: ['Accept, X-API-Key'] } },
+  VaryKeyAndType: { schema: { type: 'string', enum: [`Accept, ${VARY}`] } },
   ContentEncoding: { schema: { type: 'string', enum: ['gzip'] } },
   Hint: {
     description: 'Names in the request that no parameter has, and what was probably meant',

@@ -19,6 +19,9 @@ export const KEPT = `private, max-age=${KEPT_SECONDS}`;
 /** The `Cache-Control` of an answer that must be revalidated each time. */
 export const ASKED_AGAIN = 'private, no-cache';
 
+/** The headers that decide whether a request gets an answer that may be kept. */
+export const VARY = 'Authorization, Hexcodes-Data, X-API-Key';
+
 const DIGITS = 16;
 
 /** A strong entity tag of all these texts and bytes together, quotes included. */
@@ -55,7 +58,7 @@ export function keptAnswer(
   tag: string,
   type: string,
   cacheControl: string,
-  vary = 'X-API-Key',
+  vary = VARY,
 ): SendBody | undefined {
   const lines = `\r\nETag: ${tag}\r\nCache-Control: ${cacheControl}\r\nVary: ${vary}${x.notes.hint}`;
   if (mayHoldKey(x.head.path, x.head.rawQuery)) return (body) => x.send(200, type, body, x.notes.hint);

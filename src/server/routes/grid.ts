@@ -8,7 +8,7 @@ import { OVERLOADED_MESSAGE } from '../../hexcodes/wire/job.js';
 import type { ParameterFault } from '../../hexcodes/wire/params/parameters.js';
 import { faultsMessage, JSON_TYPE } from '../http/answers.js';
 import type { Exchange } from '../http/exchange.js';
-import { type BoundaryData, entityTag, KEPT, keptAnswer } from '../http/freshness.js';
+import { type BoundaryData, entityTag, KEPT, keptAnswer, VARY } from '../http/freshness.js';
 import { acceptedTypes, qualityOf, wantsErrorsOnly } from '../http/negotiation.js';
 import { fail, failUnavailable, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
@@ -216,7 +216,7 @@ export function gridRoutes({ hexcodes, boundaries: { tag } }: GridDeps): Route[]
       return;
     }
     const name = `${tile.zoom}/${tile.x}/${tile.y} ${type}`;
-    const send = keptAnswer(x, tags[type]!, type, KEPT, 'Accept, X-API-Key');
+    const send = keptAnswer(x, tags[type]!, type, KEPT, `Accept, ${VARY}`);
     if (send === undefined) return;
     /** Takes a point for each code, before the work, and sends the tile. */
     const pay = (points: number, bodyOf: () => Uint8Array): void => {

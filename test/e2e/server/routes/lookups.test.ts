@@ -208,7 +208,7 @@ describe('entity tags', () => {
       expect(whole.status).toBe(200);
       const [tag] = namesOf(whole) as [string];
       expect(tag).toMatch(/^"[0-9a-f]{16}"$/);
-      expect(namesOf(whole)).toEqual([tag, cacheControl, 'X-API-Key']);
+      expect(namesOf(whole)).toEqual([tag, cacheControl, 'Authorization, Hexcodes-Data, X-API-Key']);
       for (const given of [tag, `"other", W/${tag}`, '*']) {
         for (const method of ['GET', 'HEAD']) {
           const answer = await withTag(path!, given, method);

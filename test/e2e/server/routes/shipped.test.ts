@@ -333,7 +333,7 @@ describe('the grid', () => {
       [TILE, jsonTag],
       [`${TILE}.mvt`, vectorTag],
     ] as [string, string][]) {
-      const kept = ['private, max-age=3600', 'Accept, X-API-Key'];
+      const kept = ['private, max-age=3600', 'Accept, Authorization, Hexcodes-Data, X-API-Key'];
       expect(await headersOf(path)).toEqual([200, tag, ...kept]);
       expect(await headersOf(path, { 'If-None-Match': tag })).toEqual([304, tag, ...kept]);
     }
