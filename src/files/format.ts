@@ -10,7 +10,7 @@ import {
   readFormatOf,
   WRITTEN_FORMATS,
 } from '../tables/formats.js';
-import { CliFailure, EXIT } from './exit-codes.js';
+import { badUsage, CliFailure } from './exit-codes.js';
 
 export {
   FILE_FORMATS,
@@ -35,7 +35,7 @@ export function requireFormat(name: string, option: '--from' | '--to' | '--forma
   if (format !== undefined) return format;
   const meant = meantFormat(name, known);
   const hint = meant === undefined ? undefined : `Perhaps: ${option} ${meant}`;
-  throw new CliFailure(EXIT.USAGE, `${option} ${name}: must be one of ${known.join(', ')}`, hint);
+  throw badUsage(`${option} ${name}: must be one of ${known.join(', ')}`, hint);
 }
 
 /** Words for formats that are not their extensions, or are extensions of another format here. */

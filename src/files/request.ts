@@ -11,7 +11,7 @@ import { requireEncoding } from './content/kinds.js';
 import type { Input, InputOptions } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { Targets } from './disk/targets.js';
-import { CliFailure, EXIT } from './exit-codes.js';
+import { badUsage, CliFailure } from './exit-codes.js';
 import type { FileFormat } from './format.js';
 import { type CsvChoice, type CsvDialect, requireDecimal, requireDelimiter } from './formats/csv/dialect.js';
 import type { TableColumn } from './formats/table.js';
@@ -111,17 +111,14 @@ const MIB = 2 ** 20;
 export function memoryBytesOf(text: string): number {
   const mib = Number(text);
   if (Number.isInteger(mib) && mib >= 1 && mib <= 65_536) return mib * MIB;
-  throw new CliFailure(EXIT.USAGE, `--memory ${text}: must be a whole number of MiB from 1 to 65536`);
+  throw badUsage(`--memory ${text}: must be a whole number of MiB from 1 to 65536`);
 }
 
 /** The position of an option. @throws CliFailure USAGE if it is not one on Earth */
 export function requirePosition(text: string, option: string): Position {
   const found = parsePosition(text);
   if (found === null || Math.abs(found.latDeg) > 90 || Math.abs(found.lngDeg) > 180) {
-    throw new CliFailure(
-      EXIT.USAGE,
-      `${option} ${text}: must be a position in degrees, like 21.0288,105.8525`,
-    );
+    throw badUsage(`${option} ${text}: must be a position in degrees, like 21.0288,105.8525`);
   }
   return found;
 }
@@ -130,7 +127,7 @@ export function requirePosition(text: string, option: string): Position {
 export function requireResolution(text: string): number {
   const resolution = readResolution(text);
   if (resolution >= 0) return resolution;
-  throw new CliFailure(EXIT.USAGE, `--resolution ${text}: must be an integer from 0 to 15`);
+  throw badUsage(`--resolution ${text}: must be an integer from 0 to 15`);
 }
 
 export interface CsvOptions {
@@ -167,15 +164,12 @@ export function inputOptionsOf({ encoding, sheet, point, headerRow }: CsvOptions
 function requirePoint(text: string): PointChoice {
   const choice = POINT_CHOICES.find((each) => each === text);
   if (choice !== undefined) return choice;
-  throw new CliFailure(EXIT.USAGE, `--point ${text}: must be one of ${POINT_CHOICES.join(', ')}`);
+  throw badUsage(`--point ${text}: must be one of ${POINT_CHOICES.join(', ')}`);
 }
 
 /** @throws CliFailure USAGE */
 function requireHeaderRow(text: string): number {
   const row = Number(text);
   if (/^\d+$/.test(text) && row >= 1 && row <= MAX_HEADER_ROW) return row;
-  throw new CliFailure(
-    EXIT.USAGE,
-    `--header-row ${text}: must be a whole number from 1 to ${MAX_HEADER_ROW}`,
-  );
+  throw badUsage(`--header-row ${text}: must be a whole number from 1 to ${MAX_HEADER_ROW}`);
 }

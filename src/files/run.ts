@@ -16,7 +16,7 @@ import {
 } from './disk/input.js';
 import { Targets } from './disk/targets.js';
 import { drive } from './driver.js';
-import { CliFailure, EXIT } from './exit-codes.js';
+import { badUsage, CliFailure, EXIT } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName, writtenFormatOf } from './format.js';
 import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv/dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
@@ -37,7 +37,7 @@ interface Files {
 /** @throws CliFailure for files that no run can have */
 function filesOf(request: FilesRequest): Files {
   if (request.sort !== null && request.operation !== 'encode')
-    throw new CliFailure(EXIT.USAGE, '--sort is for encode, not for decode');
+    throw badUsage('--sort is for encode, not for decode');
   const output = destinationOf(request.output ?? '-');
   const rejects = request.errors.kind === 'file' ? destinationOf(request.errors.path) : null;
   for (const path of [request.output, rejects?.name ?? null]) if (path !== null) refuseUnwritable(path);
@@ -107,7 +107,7 @@ export async function convertFiles(
     const sourceFormat = formatOf(inputs.first, request.from);
     const targetFormat = files.named ?? writtenFormatOf(sourceFormat);
     if (request.sort !== null && targetFormat !== 'parquet')
-      throw new CliFailure(EXIT.USAGE, `--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
+      throw badUsage(`--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
     const isCode = (text: string): boolean => hexcodes.isValid(text);
     const searched = searchedBy(request.columns, request.input);
     const source = dialectOf(head, sourceFormat, request.csv, isCode, searched);

@@ -4,7 +4,7 @@
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
 import { listed } from '../../hexcodes/wire/bulk/csv-header.js';
 import type { FirstRows } from '../../tables/positions.js';
-import { badInput, CliFailure, EXIT } from '../exit-codes.js';
+import { badInput, badUsage, type CliFailure } from '../exit-codes.js';
 import type { DeclaredGeometries } from '../formats/geoparquet.js';
 import { POSITION_COLUMNS, type TableColumn, typesOf } from '../formats/table.js';
 
@@ -136,8 +136,7 @@ export function addedColumns(
   const named = added.map((column) => ({ ...column, name: prefix + column.name }));
   const clash = named.find(({ name }) => kept.some((column) => column.name === name));
   if (clash === undefined) return named;
-  throw new CliFailure(
-    EXIT.USAGE,
+  throw badUsage(
     `${file}: there is a column ${clash.name} already, and we add one of this name`,
     'Rename ours with --prefix, or leave theirs out with --drop.',
   );

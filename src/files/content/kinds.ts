@@ -2,7 +2,7 @@
 // be read, each with the remedy.
 
 import { type ForeignFile, foreignFile, hintFor } from '../../tables/foreign-files.js';
-import { badInput, CliFailure, EXIT } from '../exit-codes.js';
+import { badInput, badUsage, type CliFailure } from '../exit-codes.js';
 
 const GZIP = '\x1f\x8b';
 const ZSTD = '(\xb5/\xfd';
@@ -52,8 +52,7 @@ const NOT_WRITTEN: ReadonlyMap<string, string> = new Map([
 export function refuseUnwritable(path: string): void {
   const extension = /\.([^./\\]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   const hint = NOT_WRITTEN.get(extension);
-  if (hint !== undefined)
-    throw new CliFailure(EXIT.USAGE, `${path}: .${extension} is not written`, `${hint}.`);
+  if (hint !== undefined) throw badUsage(`${path}: .${extension} is not written`, `${hint}.`);
 }
 
 function latin1(head: Uint8Array): string {
@@ -77,8 +76,7 @@ export function requireEncoding(name: string): string {
   try {
     return new TextDecoder(name).encoding;
   } catch {
-    throw new CliFailure(
-      EXIT.USAGE,
+    throw badUsage(
       `--encoding ${name}: is not known`,
       'Known are utf-8, utf-16le, utf-16be, windows-1258, windows-1252 and the others of the Encoding Standard.',
     );

@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { badOutput, CliFailure, EXIT } from '../exit-codes.js';
+import { badOutput, badUsage, CliFailure } from '../exit-codes.js';
 import { visible } from '../terminal/say.js';
 
 // Rejects a run whose input, output and file of failed rows are not all different files: one would overwrite another.
@@ -41,11 +41,7 @@ export function refuseSameFile(
   for (const [index, one] of written.entries()) {
     for (const other of [...read, ...written.slice(0, index)]) {
       if (!one.keys.some((key) => other.keys.includes(key))) continue;
-      throw new CliFailure(
-        EXIT.USAGE,
-        `${visible(other.what)} and ${visible(one.what)} are one file`,
-        'Name different files.',
-      );
+      throw badUsage(`${visible(other.what)} and ${visible(one.what)} are one file`, 'Name different files.');
     }
   }
 }

@@ -2,7 +2,7 @@
 // starts from scratch, resumes an unfinished one or only renames its files.
 
 import { rmSync, statSync } from 'node:fs';
-import { CliFailure, EXIT } from '../exit-codes.js';
+import { badUsage, CliFailure } from '../exit-codes.js';
 import { isGzipName } from '../format.js';
 import { Tally } from '../tally.js';
 import { grouped } from '../terminal/say.js';
@@ -223,8 +223,7 @@ function startOf({ output, notResumable, isResume, shape, inputsMs }: TargetsReq
     return afresh(`Nothing to resume, as no run of ${name} was broken off: starting from the first row.`);
   }
   if (from.shape !== shape) {
-    throw new CliFailure(
-      EXIT.USAGE,
+    throw badUsage(
       `the unfinished run of ${name} had other options or another version of hexcodes, or its input has changed since`,
       'Run without --resume to start again.',
     );

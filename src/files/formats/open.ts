@@ -7,7 +7,7 @@ import type { Sample } from '../columns/columns.js';
 import { STDOUT_NAME } from '../disk/destination.js';
 import type { Input } from '../disk/input.js';
 import type { Output } from '../disk/output.js';
-import { badInput, CliFailure, EXIT, reasonOf } from '../exit-codes.js';
+import { badInput, badUsage, CliFailure, reasonOf } from '../exit-codes.js';
 import { type FileFormat, FORMATS, type FormatWith } from '../format.js';
 import type { Run } from '../request.js';
 import { valueSink } from '../rows/plain-values.js';
@@ -196,7 +196,7 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
     sink({ output, columns, position, frame }) {
       if (position !== undefined && position.lat >= 0 && position.lng >= 0)
         return geoJsonSink(output, columns, position, frame);
-      throw new CliFailure(EXIT.USAGE, 'GeoJSON needs the columns of lat and lng: keep them');
+      throw badUsage('GeoJSON needs the columns of lat and lng: keep them');
     },
     infer: inferFeatures,
   },
@@ -276,7 +276,7 @@ export async function openSource(
 /** @throws CliFailure USAGE if the columns lack a position that the format needs */
 export async function openSink(format: FileFormat, sunk: Sunk): Promise<TableSink> {
   const sink = DRIVERS[format]?.sink;
-  if (sink === undefined) throw new CliFailure(EXIT.USAGE, `${FORMATS[format].title} is not written`);
+  if (sink === undefined) throw badUsage(`${FORMATS[format].title} is not written`);
   return sink(sunk);
 }
 

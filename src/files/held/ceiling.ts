@@ -1,7 +1,7 @@
 // The memory ceiling for reading one file: declared sizes and counts are compared with it before memory is allocated.
 
 import { getHeapStatistics } from 'node:v8';
-import { badInput, brokenAt, CliFailure, EXIT, type FaultLocation } from '../exit-codes.js';
+import { badInput, badUsage, brokenAt, type CliFailure, type FaultLocation } from '../exit-codes.js';
 import type { TableRows } from '../formats/table.js';
 import { grouped } from '../terminal/say.js';
 
@@ -63,10 +63,7 @@ export function ceilingBytes(): number {
     return Math.min(DEFAULT_MAX_BYTES, Math.floor(getHeapStatistics().heap_size_limit / 2));
   const mib = Number(text);
   if (Number.isInteger(mib) && mib >= LEAST && mib <= MOST) return mib * MIB;
-  throw new CliFailure(
-    EXIT.USAGE,
-    `${VARIABLE}=${text}: must be a whole number of MiB from ${LEAST} to ${MOST}`,
-  );
+  throw badUsage(`${VARIABLE}=${text}: must be a whole number of MiB from ${LEAST} to ${MOST}`);
 }
 
 /**

@@ -2,7 +2,7 @@
 // as instants, everything else as text; a value in quotes is a text, except for columns typed as numbers or times. A
 // row without a value is not kept.
 
-import { CliFailure, EXIT } from '../exit-codes.js';
+import { badUsage, CliFailure } from '../exit-codes.js';
 import type { ColumnKind, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf } from '../formats/values/column-text.js';
 import { columnNamed, numberOf } from './values.js';
@@ -27,8 +27,7 @@ const MISTAKEN = /^[<>=]|\s(?:and|or)\s.*[<>=]/is;
 export function conditionOf(text: string): Condition {
   const [, column, sign, value] = CONDITION.exec(text) ?? [];
   if (column === undefined || sign === undefined || !value || MISTAKEN.test(value))
-    throw new CliFailure(
-      EXIT.USAGE,
+    throw badUsage(
       `--where ${JSON.stringify(text)}: must be COLUMN OP VALUE, with =, !=, <, <=, > or >= as OP`,
       `As in --where 'speed > 5'. Several --where must all be true. A text with these signs is written in quotes.`,
     );
@@ -77,8 +76,7 @@ function testOf(
   const text: TableColumn = { name: '', kind: 'text' };
   if (column.kind === 'timestamp' || column.kind === 'date') {
     const wanted = instantOf(text, value, clock);
-    if (Number.isNaN(wanted))
-      throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds times, and ${value} is not one`);
+    if (Number.isNaN(wanted)) throw badUsage(`--where: ${column.name} holds times, and ${value} is not one`);
     return (given) => compares(instantOf(column, given, clock), wanted, comparison);
   }
   const isText = isQuoted && !NUMBERS.has(column.kind);
@@ -94,7 +92,7 @@ function testOf(
   }
   // A column of JSON may hold texts further on.
   if (NUMBERS.has(column.kind) && column.isInferred !== true)
-    throw new CliFailure(EXIT.USAGE, `--where: ${column.name} holds numbers, and ${value} is not one`);
+    throw badUsage(`--where: ${column.name} holds numbers, and ${value} is not one`);
   return (given) => {
     if (given === null || given === undefined) return false;
     const words = codeTextOf(column, given);

@@ -1,6 +1,6 @@
 // The clock of a time zone: its offset at an instant, local times as instants, and their text.
 
-import { CliFailure, EXIT } from '../exit-codes.js';
+import { badUsage, CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import type { TableColumn, TimeUnitName } from '../formats/table.js';
 import { codeTextOf } from '../formats/values/column-text.js';
@@ -134,8 +134,7 @@ export function bucketMsOf(text: string): number {
   const ms = Number(count) * (UNITS_MS[unit ?? ''] ?? Number.NaN);
   const isFitting = ms > 0 && (ms < DAY_MS ? DAY_MS % ms === 0 : ms % DAY_MS === 0);
   if (isFitting) return ms;
-  throw new CliFailure(
-    EXIT.USAGE,
+  throw badUsage(
     `--bucket ${text}: must be a part of a day that divides it, or whole days, as 15m, 1h, 1d or 1w`,
   );
 }
@@ -143,8 +142,7 @@ export function bucketMsOf(text: string): number {
 /** Any length as `90s`, `30m` or `2h`, in milliseconds. @throws CliFailure USAGE */
 export function durationMsOf(text: string, option: string): number {
   const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
-  if (unit === undefined)
-    throw new CliFailure(EXIT.USAGE, `${option} ${text}: must be a length as 90s, 30m, 2h or 1d`);
+  if (unit === undefined) throw badUsage(`${option} ${text}: must be a length as 90s, 30m, 2h or 1d`);
   return Number(count) * UNITS_MS[unit]!;
 }
 
@@ -186,7 +184,7 @@ export class ZoneClock {
         era: 'short',
       });
     } catch {
-      throw new CliFailure(EXIT.USAGE, `--zone ${zone}: is not a time zone, as Asia/Ho_Chi_Minh or UTC are`);
+      throw badUsage(`--zone ${zone}: is not a time zone, as Asia/Ho_Chi_Minh or UTC are`);
     }
   }
 

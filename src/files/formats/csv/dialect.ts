@@ -13,7 +13,7 @@ import { csvFields, quotedField } from '../../../hexcodes/wire/rows/csv-fields.j
 import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions.js';
 import type { ColumnChoice, Sample } from '../../columns/columns.js';
 import { HEAD_BYTES } from '../../disk/input.js';
-import { CliFailure, EXIT } from '../../exit-codes.js';
+import { badUsage, CliFailure } from '../../exit-codes.js';
 import { type FileFormat, FORMATS } from '../../format.js';
 
 // Reads and writes single rows of CSV and TSV: the rows of a block, the fields of a row, the quotes of a field. A block
@@ -90,17 +90,14 @@ export interface CsvDialect {
 export function requireDelimiter(text: string): Delimiter {
   const delimiter = DELIMITER_WORDS.get(text === '\\t' ? 'tab' : text);
   if (delimiter !== undefined) return delimiter;
-  throw new CliFailure(
-    EXIT.USAGE,
-    `--delimiter ${text}: must be comma, semicolon, tab or pipe, or the character`,
-  );
+  throw badUsage(`--delimiter ${text}: must be comma, semicolon, tab or pipe, or the character`);
 }
 
 /** @throws CliFailure USAGE for any other word */
 export function requireDecimal(text: string): '.' | ',' {
   if (text === ',' || text === 'comma') return ',';
   if (text === '.' || text === 'point') return '.';
-  throw new CliFailure(EXIT.USAGE, `--decimal ${text}: must be point or comma`);
+  throw badUsage(`--decimal ${text}: must be point or comma`);
 }
 
 /**
