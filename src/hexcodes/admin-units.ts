@@ -10,7 +10,13 @@ export interface AdminUnit {
   readonly mergedUnits: readonly string[];
 }
 
-export const ADMIN_UNITS: readonly AdminUnit[] = [
+/** Freezes a table that callers are given, with everything in it. */
+export function frozen<T>(table: T): T {
+  if (typeof table === 'object' && table !== null) for (const each of Object.values(table)) frozen(each);
+  return Object.freeze(table);
+}
+
+export const ADMIN_UNITS: readonly AdminUnit[] = frozen([
   { code: 'TQ', name: 'Tuyên Quang', mergedUnits: ['Hà Giang', 'Tuyên Quang'] },
   { code: 'CB', name: 'Cao Bằng', mergedUnits: ['Cao Bằng'] },
   { code: 'LCU', name: 'Lai Châu', mergedUnits: ['Lai Châu'] },
@@ -45,4 +51,4 @@ export const ADMIN_UNITS: readonly AdminUnit[] = [
   { code: 'VL', name: 'Vĩnh Long', mergedUnits: ['Bến Tre', 'Vĩnh Long', 'Trà Vinh'] },
   { code: 'CT', name: 'Cần Thơ', mergedUnits: ['Sóc Trăng', 'Hậu Giang', 'Cần Thơ'] },
   { code: 'CM', name: 'Cà Mau', mergedUnits: ['Bạc Liêu', 'Cà Mau'] },
-];
+]);

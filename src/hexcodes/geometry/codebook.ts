@@ -188,10 +188,19 @@ export function centerFeature(hexcodes: Codebook, code: string): CenterFeature {
 /**
  * The cells of many codes as one GeoJSON feature collection, in the order given.
  *
- * @throws HexcodesError INVALID_HEXCODES for the first text that is not a hexcode
+ * @throws HexcodesError INVALID_HEXCODES for the first text that is not a hexcode, BAD_ARGUMENT for no list
  */
 export function cellCollection(hexcodes: Codebook, codes: Iterable<string>): FeatureCollection<CellFeature> {
+  requireCodes(hexcodes, codes);
   return { type: 'FeatureCollection', features: Array.from(codes, (code) => cellFeature(hexcodes, code)) };
+}
+
+/** @throws HexcodesError BAD_ARGUMENT unless these are a library and a list; a text is one code */
+export function requireCodes(hexcodes: unknown, codes: unknown): void {
+  if (typeof (hexcodes as Partial<Codebook> | null | undefined)?.read !== 'function')
+    throw new HexcodesError('BAD_ARGUMENT', `The first argument is a loaded library, not ${shown(hexcodes)}`);
+  const isList = typeof codes === 'object' && codes !== null && Symbol.iterator in codes;
+  if (!isList) throw new HexcodesError('BAD_ARGUMENT', `Codes are a list of texts, not ${shown(codes)}`);
 }
 
 function propertiesOf({ hexcodes, resolution, admin_code }: CodeProperties): CodeProperties {

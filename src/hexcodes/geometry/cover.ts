@@ -25,6 +25,7 @@ import {
   latLngOf,
   type Position,
   readOrThrow,
+  requireCodes,
 } from './codebook.js';
 
 // Positions of the coverage in cells of which it holds neither the centre nor a corner: a spit, an islet, a bend of
@@ -182,9 +183,10 @@ export class CellSet {
    * @param hexcodes a loaded library
    * @param codes in any accepted spelling, optionally with a name each; the first code of the list that holds a
    * position names it
-   * @throws HexcodesError INVALID_HEXCODES for the first text that is not a hexcode
+   * @throws HexcodesError INVALID_HEXCODES for the first text that is not a hexcode, BAD_ARGUMENT for no list
    */
   constructor(hexcodes: Codebook, codes: Iterable<string | readonly [code: string, name: string]>) {
+    requireCodes(hexcodes, codes);
     this.#hexcodes = hexcodes;
     const resolutions = new Set<number>();
     let order = 0;

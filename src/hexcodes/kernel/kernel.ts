@@ -1,7 +1,7 @@
 // Loads the AssemblyScript module, puts index and reach into it, and owns the views of its memory. assembly/memory.ts
 // draws that memory; docs/kernel-abi.md lists the calls.
 
-import { ADMIN_UNITS } from '../admin-units.js';
+import { ADMIN_UNITS, frozen } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
 import { exportsOf, type KernelExports, unusable } from './exports.js';
 import {
@@ -176,14 +176,14 @@ export class Kernel {
    */
   get formerProvinces(): readonly string[] | null {
     if (this.#formerProvinces === undefined) {
-      this.#formerProvinces = formerProvincesOf(this.#index());
+      this.#formerProvinces = frozen(formerProvincesOf(this.#index()));
     }
     return this.#formerProvinces;
   }
 
   /** The measured shares of right provinces by distance to a border; none where the index has none. */
   get bands(): readonly Band[] {
-    this.#bands ??= bandsOf(this.meta?.bands);
+    this.#bands ??= frozen(bandsOf(this.meta?.bands));
     return this.#bands;
   }
 
@@ -191,7 +191,7 @@ export class Kernel {
   get meta(): IndexMeta | null {
     if (this.#meta === undefined) {
       try {
-        this.#meta = readIndexMeta(this.#index());
+        this.#meta = frozen(readIndexMeta(this.#index()));
       } catch {
         this.#meta = null;
       }

@@ -18,7 +18,7 @@ import {
   recordText,
 } from '../kernel/output-layout.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/job.js';
-import { isOptions, requireFlag, requireKnown } from '../wire/params/names.js';
+import { isOptions, requireFlag, requireKnown, shown } from '../wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 
 // Checks of the arguments of calls: resolutions, positions, the arrays of batches.
@@ -203,7 +203,14 @@ export class Hexcodes {
    */
   readonly kernel: Kernel;
 
+  /** @throws HexcodesError BAD_ARGUMENT for anything but a kernel: `load` and `from` make one */
   constructor(kernel: Kernel) {
+    const given = kernel as Partial<Kernel> | null | undefined;
+    if (typeof given?.exports?.encodeOne !== 'function')
+      throw new HexcodesError(
+        'BAD_ARGUMENT',
+        `The kernel of Hexcodes is one of Kernel.create, as load() and from() make it, not ${shown(kernel)}`,
+      );
     this.kernel = kernel;
   }
 
@@ -220,9 +227,14 @@ export class Hexcodes {
 
   /**
    * Makes an instance from the three binaries.
-   * @throws HexcodesError BAD_DATA; the message says which of them cannot be used and why
+   * @throws HexcodesError BAD_DATA; the message says which of them cannot be used and why; BAD_ARGUMENT for no object
    */
   static from<T extends Hexcodes>(this: new (kernel: Kernel) => T, data: HexcodesData): T {
+    if (typeof data !== 'object' || data === null || Array.isArray(data))
+      throw new HexcodesError(
+        'BAD_ARGUMENT',
+        `The argument of from is an object: { kernel, index, reach }, not ${shown(data)}`,
+      );
     return new this(Kernel.create(data.kernel, data.index, data.reach));
   }
 

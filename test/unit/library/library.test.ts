@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import * as library from '#hexcodes';
 import { ADMIN_UNITS, Hexcodes, HexcodesError } from '#hexcodes';
+import * as client from '#hexcodes/client';
 import { HexcodesClient } from '#hexcodes/client';
-import { cover, findPlaces, suggest } from '#hexcodes/geometry';
+import * as geometry from '#hexcodes/geometry';
+import { CellSet, cellCollection, cover, findPlaces, suggest } from '#hexcodes/geometry';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
 
 // Tests of the library share this: random positions, and the code of the error that a call throws.
@@ -20,6 +23,35 @@ function codeOf(run: () => unknown): string {
   }
   return 'no error';
 }
+
+test('tables that the entries export, and those of a kernel, are frozen with all that is in them', async () => {
+  const { kernel } = await Hexcodes.load();
+  const entries = [library, geometry, client].flatMap((entry) => Object.values(entry));
+  const tables = [...entries, kernel.formerProvinces, kernel.meta, kernel.bands];
+  const loose = (value: unknown): unknown[] =>
+    typeof value === 'object' && value !== null
+      ? [...(Object.isFrozen(value) ? [] : [value]), ...Object.values(value).flatMap(loose)]
+      : [];
+  expect(tables.flatMap(loose)).toEqual([]);
+  expect(() => (ADMIN_UNITS[0]!.mergedUnits as string[]).push('x')).toThrow(TypeError);
+});
+
+test('what is made of a wrong value is a HexcodesError that names it', async () => {
+  const loaded = await Hexcodes.load();
+  for (const wrong of [undefined, null, 5, 'x', true, [], () => {}, 5n] as never[]) {
+    expect(codeOf(() => Hexcodes.from(wrong))).toBe('BAD_ARGUMENT');
+    expect(codeOf(() => new Hexcodes(wrong))).toBe('BAD_ARGUMENT');
+    expect(codeOf(() => new CellSet(wrong, []))).toBe('BAD_ARGUMENT');
+    if (Array.isArray(wrong)) continue;
+    expect(codeOf(() => new CellSet(loaded, wrong))).toBe('BAD_ARGUMENT');
+    expect(codeOf(() => cellCollection(loaded, wrong))).toBe('BAD_ARGUMENT');
+    for (const name of ['kernel', 'index', 'reach'])
+      expect([name, codeOf(() => Hexcodes.from({ ...openWorld(), [name]: wrong }))]).toEqual([
+        name,
+        'BAD_DATA',
+      ]);
+  }
+});
 
 /** lat, lng, lat, lng, … in degrees, in and around Viet Nam. */
 function randomPositions(count: number, seed: number): Float64Array {
