@@ -2,6 +2,7 @@
 // read as the JSON of their values. The optional package avsc decodes them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schema, Type } from 'avsc';
+import { AnswerTooLong, textWithin } from '../answer-text.js';
 import { EngineFault } from '../engine.js';
 import { MessageLater, UnreadableMessage } from './message-shape.js';
 
@@ -11,6 +12,8 @@ const PACKAGE = 'avsc';
 const PACKAGE_VERSION = '5.7.9';
 const FRAME_BYTES = 5;
 const REGISTRY_TIMEOUT_MS = 5000;
+/** A registry's schemas are some kilobytes. */
+const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 1000;
 /** Lifetime of a rejected schema: a registry may receive it after the first message. */
 const REFUSED_MS = 10_000;
@@ -85,11 +88,14 @@ export class AvroReader {
     let text: string;
     try {
       answer = await fetch(path, { signal: AbortSignal.timeout(REGISTRY_TIMEOUT_MS) });
-      text = await answer.text();
+      text = answer.ok ? await textWithin(answer, MAX_SCHEMA_BYTES) : '';
     } catch (cause) {
+      if (cause instanceof AnswerTooLong) throw new UnreadableMessage(`${path}: ${cause.message}`, { cause });
       await sleep(RETRY_MS, undefined, { ref: false });
       throw new MessageLater(`${path} does not answer`, { cause });
     }
+    // The connection of one that is not read is closed.
+    if (!answer.ok) await answer.body?.cancel().catch(() => {});
     if (answer.status === 404) throw new UnreadableMessage(`the registry has no schema ${schema}`);
     if (!answer.ok) {
       await sleep(RETRY_MS, undefined, { ref: false });

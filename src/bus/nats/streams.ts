@@ -12,6 +12,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
+import { textWithin } from '../answer-text.js';
 import type { BusLook, StreamFill, StreamNames, StreamPlan } from '../bus.js';
 import { EngineFault } from '../engine.js';
 import { haveCommon, isWithin, type SubjectMap } from '../subjects.js';
@@ -169,6 +170,7 @@ const MIN_VERSION = [2, 9, 0];
 const SOUND_VERSION = [2, 10, 23];
 const SOUND_REPLICAS = 3;
 const MONITOR_TIMEOUT_MS = 5000;
+const MAX_MONITOR_BYTES = 1024 * 1024;
 const SETUP_HINT = 'hexcodes worker setup makes it';
 const MAP_HINT = 'hexcodes worker setup with the same --map changes it';
 
@@ -303,7 +305,7 @@ export async function syncWarnings(monitor: URL): Promise<string[]> {
     const answer = await fetch(new URL('/varz', monitor), {
       signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),
     });
-    const { jetstream } = (await answer.json()) as {
+    const { jetstream } = JSON.parse(await textWithin(answer, MAX_MONITOR_BYTES)) as {
       jetstream?: { config?: { sync_always?: boolean; sync_interval?: number } };
     };
     const { sync_always, sync_interval } = jetstream?.config ?? {};

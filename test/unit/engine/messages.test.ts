@@ -1,8 +1,9 @@
 // Messages of a bus: their formats, subjects, frames of positions, and Avro.
 
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import avsc from 'avsc';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -402,6 +403,23 @@ const SCHEMAS: Record<string, object> = {
   22: { schema: JSON.stringify(tracked({ type: 'array', items: { type: 'array', items: 'null' } })) },
 };
 
+/** Answers of a registry that are valid JSON to their end, which comes late or never. */
+const HOSTILE: Record<string, (response: ServerResponse) => void> = {
+  // 64 MiB in 64 KiB.
+  31: (response) => {
+    const schema = JSON.stringify({ schema: JSON.stringify(POSITION) });
+    response.setHeader('Content-Encoding', 'gzip');
+    response.end(gzipSync(Buffer.concat([Buffer.alloc(64 << 20, ' '), Buffer.from(schema)])));
+  },
+  32: (response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write(' '.repeat(65_536)));
+    };
+    response.on('drain', more);
+    more();
+  },
+};
+
 let library: Hexcodes;
 let registry: Server;
 let status = 0;
@@ -413,6 +431,7 @@ beforeAll(async () => {
   registry = createServer((request, response) => {
     const id = /^\/base\/schemas\/ids\/(\d+)$/.exec(request.url ?? '')?.[1] ?? '';
     asked.push(id);
+    if (id in HOSTILE) return HOSTILE[id]!(response);
     response.statusCode = status || (id in SCHEMAS ? 200 : 404);
     response.end(JSON.stringify(SCHEMAS[id] ?? { error_code: 40_403 }));
   }).listen(0, '127.0.0.1');
@@ -460,6 +479,10 @@ test('a record becomes its JSON with a code; integers and decimals keep all digi
   const large = await answer(position(2n ** 60n + 1n, { int: 21 }, { double: 105.8525 }));
   expect(large).toMatchObject({ id: '1152921504606846977', gps: { lat: 21 }, status: 'OK' });
   expect(asked).toEqual(['7']);
+});
+
+test.each([31, 32])('an answer of the registry without a bound is read to 4 MiB: %i', async (schema) => {
+  await expect(answer(framed(schema, Buffer.alloc(16)))).rejects.toThrow(/more than 4194304 bytes/);
 });
 
 test('decimals are degrees', async () => {
