@@ -1,5 +1,4 @@
-// The options that the commands of the message bus have in common: which subjects and streams, and how messages are
-// read.
+// Options that the commands of the message bus share: subjects and streams, and how to read messages.
 import type { Command } from 'commander';
 import type { StreamNames } from '../bus/bus.js';
 import { EngineFault } from '../bus/engine.js';
@@ -20,8 +19,7 @@ import { say, visible } from '../files/terminal/say.js';
 import { gathered } from './conversion-options.js';
 import { addFlags, settingsOf } from './settings.js';
 
-// Ctrl-C and SIGTERM of commands that run until they are stopped: the first is an order to stop, a second ends the
-// process.
+// Ctrl-C and SIGTERM in long-running commands: the first orders a stop, a second ends the process.
 const NAMES = ['SIGINT', 'SIGTERM'] as const;
 
 export class StopSignal {
@@ -39,7 +37,7 @@ export class StopSignal {
     return this.#controller.signal;
   }
 
-  /** Calls it now if the order has come already. */
+  /** Calls it at once if the order has already come. */
   onStop(stop: () => void): void {
     if (this.signal.aborted) stop();
     else this.signal.addEventListener('abort', stop, { once: true });
@@ -73,9 +71,9 @@ export function requireSize(flag: string, text: string): number {
   return sizeBytes;
 }
 
-/** Longest time of a bus, whose nanoseconds are integers of 64 bits. */
+/** Longest time on a bus, whose nanoseconds are 64-bit integers. */
 const MAX_DAYS = 36_500;
-/** Longest time of a timer: one that is longer ends at once. */
+/** Longest time of a timer: a longer one fires at once. */
 export const MAX_TIMER_DAYS = 24;
 
 /** Milliseconds: a number and ms, s, m, h or d. */
@@ -94,7 +92,7 @@ export function requireCount(flag: string, text: string, least: number, most: nu
   throw badUsage(`${flag} ${text}: must be a whole number from ${least} to ${most}`);
 }
 
-/** Before the subjects of frames of collected positions, unless another is given. */
+/** Default prefix of the subjects of collected frames. */
 export const COLLECTED_SUBJECT = 'hexcodes.in.collected';
 /** Default name of the micro service, also the prefix of its endpoints' subjects. */
 export const SERVICE_NAME = 'hexcodes';
@@ -141,14 +139,14 @@ export const namesOf = ({ stream, answers, dead, consumer }: StreamOptions): Str
   consumer,
 });
 
-/** The first words of subjects, without wild ones. */
+/** The first words of subjects, without wildcards. */
 export function requireSubject(flag: string, text: string): string {
   const isWild = usage(() => requirePattern(text)).some((word) => word === '*' || word === '>');
   if (isWild) throw badUsage(`${flag} ${text}: must have neither * nor >`);
   return text;
 }
 
-/** @throws CliFailure for an address of no bus */
+/** @throws CliFailure for an address that belongs to no bus */
 export function busOf(from: string | undefined): BusKind {
   const kind = kindOfBus(from);
   if (kind === undefined)
@@ -174,7 +172,7 @@ export interface ReadingOptions {
   readonly lng?: string;
 }
 
-/** Where JSON objects hold their positions. */
+/** Paths of positions in JSON objects. */
 export function addPathOptions(command: Command): Command {
   return command
     .option(
@@ -228,7 +226,7 @@ function usage<T>(read: () => T): T {
   }
 }
 
-/** Runs a command with its settings; what the bus refuses becomes a sentence. */
+/** Runs a command with its settings; faults of the bus become sentences. */
 export async function withBus(command: Command, work: (settings: BusConfig) => Promise<void>): Promise<void> {
   const settings = settingsOf(command, BUS_NAMES);
   if (settings === undefined) return;
@@ -244,12 +242,12 @@ export async function withBus(command: Command, work: (settings: BusConfig) => P
 }
 
 const QUIET_MS = 10_000;
-/** Dead letters that are named in a second; others are counted. */
+/** Dead letters that are named in a second; the others are counted. */
 const MAX_NAMED = 100;
 
 /**
- * Says sentences on standard error, each family of them once in ten seconds: numbers and subjects in it may differ.
- * Dead letters are named one by one, 100 in a second.
+ * Reports sentences on standard error, each kind once in ten seconds: numbers and subjects in it may differ. Dead
+ * letters are named one by one, 100 in a second.
  */
 export function sayer(isQuiet: boolean): (sentence: string) => void {
   const last = new Map<string, number>();

@@ -1,4 +1,4 @@
-// `hexcodes worker setup`: makes the streams and the consumer that workers use. Nothing else makes any.
+// `hexcodes worker setup`: makes the streams and the consumer of workers. No other command makes any.
 import type { Command } from 'commander';
 import type { StreamPlan, StreamSizes } from '../bus/bus.js';
 import { type BusLoad, busBytesPerSecond, collectedPoints, lasting, SPARE } from '../bus/sizing.js';
@@ -121,9 +121,9 @@ async function setUp(options: Options, isMaxBytesGiven: boolean, settings: BusCo
   }
 }
 
-/** Points of a message by default. */
+/** Default number of points of a message. */
 const POINTS_PER_MESSAGE = 4096;
-/** Time that the collector waits by default. */
+/** Default wait of the collector. */
 const COLLECT_MS = 200;
 /** Dead letters are few: their stream has this fraction of the size of the others. */
 const DEAD_SHARE = 8;
@@ -132,7 +132,7 @@ const MIN_BYTES = 16 * 1024 * 1024;
 const MIN_BACKLOG_MS = 300_000;
 const ANSWERS_KEPT_LONGER_MS = 3_600_000;
 
-/** undefined where no rate is given. */
+/** undefined if no rate is given */
 function loadOf({ pointsPerSecond, pointsPerMessage, collect }: Options): BusLoad | undefined {
   if (pointsPerSecond === undefined) return undefined;
   const rate = requireCount('--points-per-second', pointsPerSecond, 1, 1_000_000_000);
@@ -146,7 +146,7 @@ function loadOf({ pointsPerSecond, pointsPerMessage, collect }: Options): BusLoa
   return { pointsPerSecond: rate, pointsPerMessage: points, isCollected };
 }
 
-/** How long each stream is to hold what it gets. */
+/** Retention of each stream. */
 type Kept = Readonly<Record<'input' | 'output' | 'positions', number>>;
 
 /** Frames of a collector stay in any case: it resumes from them. */
@@ -175,7 +175,7 @@ function sizesOf(
   };
 }
 
-/** How long the streams last at the given rate; without one, the rate at which they last as long as they should. */
+/** How long the streams last at the given rate; without one, the rate at which they last for their retention. */
 function lastsLine(
   { names, sizes, maxAgeMs, positions }: Pick<StreamPlan, 'names' | 'sizes' | 'maxAgeMs' | 'positions'>,
   keep: Kept,

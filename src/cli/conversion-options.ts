@@ -1,4 +1,4 @@
-// The options of encode and decode that say how rows of files are converted, and the conversion that they mean.
+// The options of encode and decode for converting rows of files, and the conversion that they describe.
 
 import { type Command, Option } from 'commander';
 import type { ColumnChoice } from '../files/columns/columns.js';
@@ -37,7 +37,7 @@ export type Conversion = Pick<
   'operation' | 'from' | 'resolution' | 'isFormer' | 'hasCertainty' | 'columns' | 'csv' | 'input'
 >;
 
-/** Where each row has its position. */
+/** Options for the position of each row. */
 export const addPositionOptions = (command: Command): Command =>
   command
     .option('--lat <column>', 'column of the latitude; default lat or latitude')
@@ -49,7 +49,7 @@ export const POINT_OPTION = new Option(
   'of lines and areas: the point that is meant',
 );
 
-/** Where each row has its position or its code. */
+/** Options for the position or the code of each row. */
 export function addReadOptions(command: Command, operation: Operation): Command {
   if (operation === 'decode')
     return command.option('--column <column>', 'column of the hexcodes; default hexcodes');
@@ -80,14 +80,14 @@ export function addKeptOptions(command: Command): Command {
     .option('--prefix <text>', 'before the names of the columns that we add', '');
 }
 
-/** A name between double quotes, each within it twice, or up to the next comma. */
+/** A name in double quotes, with inner ones doubled, or up to the next comma. */
 const LISTED_NAME = /\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)/gy;
 
-/** The names of an option that may be given several times: each time a list between commas, as a row of CSV. */
+/** The names in a repeatable option: each value is a comma-separated list, like a row of CSV. */
 export function listed(value: string, before: readonly string[] = []): string[] {
   const names: string[] = [];
   for (const { 0: part, 1: quoted, 2: plain, index } of value.matchAll(LISTED_NAME)) {
-    // After the last name there is nothing, which is a name only after a comma.
+    // An empty rest is a name only after a comma.
     if (part === '' && index > 0 && value[index - 1] !== ',') break;
     names.push(quoted?.replaceAll('""', '"') ?? plain!);
   }
@@ -101,7 +101,7 @@ export const givenOptions = (command: Command): readonly Option[] =>
 /** Values of an option that may be given several times. */
 export const gathered = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
-/** How text and workbooks are written, where they do not show it. */
+/** Options for reading text and workbooks that do not describe themselves. */
 export function addTextOptions(command: Command, writesCsv = false): Command {
   command.option(
     '--delimiter <character>',

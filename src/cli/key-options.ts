@@ -16,9 +16,9 @@ import {
 } from '../server/keys/store/open-store.js';
 import { addFlags, settingsOf } from './settings.js';
 
-// The flags that say what a key may do, as the JSON that manage/key-input.ts reads.
+// The flags for the permissions of a key, as the JSON that manage/key-input.ts reads.
 
-/** Takes the place of all entries of a list. */
+/** Stands for a list without entries. */
 const ANY = 'any';
 
 const collect = (text: string, before: readonly string[] = []): string[] => [...before, ...text.split(',')];
@@ -69,7 +69,7 @@ export function settingsJson(options: Readonly<Record<string, unknown>>): Record
   return settings;
 }
 
-/** The limits with those of the flags in place of what was there. */
+/** Limits with the flags' values in place of the previous ones. */
 export function limitsJson(
   options: Readonly<Record<string, unknown>>,
   before: Readonly<Record<string, number>>,
@@ -98,7 +98,7 @@ export const optionsOf = ({ dataDir, store }: KeysConfig): StoreOptions => ({ da
 /** Adds the settings of the store to a command. */
 export const addStoreFlags = (command: Command): Command => addFlags(command, NAMES);
 
-/** Opens the store that exists; only `serve`, `keys init` and `keys restore` make one. */
+/** Opens an existing store; only `serve`, `keys init` and `keys restore` create one. */
 export function withStore(
   command: Command,
   work: (store: KeyStore, config: KeysConfig) => Promise<void>,
@@ -112,7 +112,7 @@ export function withStore(
   });
 }
 
-/** Opens the store, made if it is not there. */
+/** Opens the store, creating it if needed. */
 export async function withOrMakeStore(config: KeysConfig, work: (store: KeyStore) => Promise<void>) {
   await useStore(await openOrMakeStore(optionsOf(config)), work);
 }
@@ -125,7 +125,7 @@ async function useStore(store: KeyStore, work: (store: KeyStore) => Promise<void
   }
 }
 
-/** The pepper of the environment; undefined: that of the data folder holds. */
+/** The pepper of the environment; undefined: the one in the data folder is used. */
 export const givenPepper = ({ keyPepper, keyPepperFile }: KeysConfig): string | undefined =>
   keyPepper ?? keyPepperFile;
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The `hexcodes` command starts here. The program is loaded by this file and not with it: where the process may open
-// hardly any files, its modules cannot be read, and the user gets a sentence instead of a stack trace.
+// Entry of the `hexcodes` command. It imports the program dynamically: if the process can open hardly any files,
+// modules cannot be read, and the user gets a sentence instead of a stack trace.
 
 const NO_FILES = 'EMFILE';
 const FAILED = 1;
 
-/** Ends the process if an error says that no file can be opened any more. */
+/** Ends the process if an error means that no file can be opened any more. */
 function endIfOutOfFiles(error: unknown): void {
   if ((error as NodeJS.ErrnoException | null)?.code !== NO_FILES) return;
   process.stderr.write(

@@ -45,7 +45,7 @@ export async function openTable(
   return { input, source, sample: { names, rows }, hasHeader: dialect.hasHeader };
 }
 
-/** Adds the options that all of these commands have. */
+/** Adds the options that all of these commands share. */
 export function addPointOptions(command: Command): Command {
   return addTextOptions(
     addPositionOptions(
@@ -82,6 +82,6 @@ export function formatTo({ to }: PointOptions): FileFormat | null {
   return to === undefined ? null : requireFormat(to, '--to');
 }
 
-/** Lines of a summary, of the counts that are not 0. */
+/** Lines of a summary, for the counts that are not 0. */
 export const countLines = (counts: readonly (readonly [count: number, words: string])[]): string[] =>
   counts.filter(([count]) => count > 0).map(([count, words]) => `  ${grouped(count).padStart(12)}  ${words}`);

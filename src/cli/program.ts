@@ -1,4 +1,4 @@
-// The `hexcodes` command: declares the command that is called, of those of registry.ts, and runs it.
+// The `hexcodes` command: declares the called command, from registry.ts, and runs it.
 import { closeSync, openSync } from 'node:fs';
 import { Command } from 'commander';
 import {
@@ -13,7 +13,7 @@ import { say, visibleMessage } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
 import { COMMANDS } from './registry.js';
 
-/** Files that a process can open which is not short of them. */
+/** Open files that a process needs in order not to run short. */
 const MIN_FILES = 256;
 
 /** Whether an import failed because hexcodes-server is not installed. */
@@ -22,9 +22,7 @@ function isServerMissing(error: unknown): boolean {
   return code === 'ERR_MODULE_NOT_FOUND' && /'hexcodes-server[/']/.test(message);
 }
 
-/**
- * The failure of a command without the server that it needs, with the line that installs it; other errors as they are.
- */
+/** The failure of a command that needs the server, with the line that installs it; other errors unchanged. */
 function withoutServer(error: unknown, command: string): unknown {
   if (!isServerMissing(error)) return error;
   return new CliFailure(
@@ -33,7 +31,7 @@ function withoutServer(error: unknown, command: string): unknown {
   );
 }
 
-/** The version, and where it is requested the build of uWebSockets.js that would serve here, or why none does. */
+/** The version, and on request the build of uWebSockets.js that would serve here, or why none does. */
 async function versionText(args: readonly string[]): Promise<string> {
   if (!args.includes('--version')) return VERSION;
   const transport = await import('../server/transport/load-uws.js')
@@ -53,10 +51,10 @@ if (FIRST_WORDS_FOR_VERSION.includes(process.argv[2] ?? '')) process.argv[2] = '
 const program = new Command('hexcodes')
   .description('GPS positions in Viet Nam to short hexcodes and back')
   .version(await versionText(process.argv.slice(2)), '-V, --version')
-  // tellFailure writes what is wrong.
+  // tellFailure reports the error.
   .configureOutput({ writeErr: (text) => say(visibleMessage(text)), outputError: () => {} })
   .exitOverride(({ code, exitCode, message }) => {
-    // Some commands show their help where they are called without arguments.
+    // Some commands show their help when called without arguments.
     if (exitCode !== 0 && code !== 'commander.help') tellFailure(usageFailure(message));
     process.exit(exitCode === 0 ? EXIT.OK : EXIT.USAGE);
   })
@@ -76,7 +74,7 @@ Documents: docs/command.md of the source, /docs of a running service, man hexcod
   );
 
 const called = process.argv[2] === 'help' ? process.argv[3] : process.argv[2];
-// The log of `serve` has rules of its own (server/observe/log.ts).
+// The log of `serve` has its own rules (server/observe/log.ts).
 if (called !== 'serve') watchStandardOutput();
 // A position south of the equator begins as options do: a blank in front makes it an argument.
 if (called === 'encode')
@@ -91,7 +89,7 @@ try {
   }
   await program.parseAsync();
 } catch (thrown) {
-  // main.ts has a sentence for it.
+  // main.ts reports it.
   if (isOutOfFiles(thrown)) throw Object.assign(thrown as Error, { code: 'EMFILE' });
   const error = withoutServer(thrown, called ?? 'hexcodes');
   const failure = failureOf(error);
@@ -99,7 +97,7 @@ try {
   process.exitCode = failure.exitCode;
 }
 
-/** Where the process may open hardly any files, Node takes a package that it cannot read for an absent one. */
+/** If the process can open hardly any files, Node reports a package that it cannot read as absent. */
 function isOutOfFiles(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'ERR_MODULE_NOT_FOUND') return code === 'EMFILE';
@@ -119,7 +117,7 @@ function failureOf(error: unknown): CliFailure {
   return new CliFailure(EXIT.FAILED, error instanceof Error ? error.message : String(error));
 }
 
-/** `error: unknown option '--josn'` and, after it in brackets, what was probably meant. */
+/** `error: unknown option '--josn'`, followed by the probable option in brackets. */
 function usageFailure(text: string): CliFailure {
   const [message = '', ...hints] = text
     .replace(/^error: /, '')
@@ -129,7 +127,7 @@ function usageFailure(text: string): CliFailure {
   return badUsage(message, `${hint === '' ? '' : `${hint} `}--help shows what there is.`);
 }
 
-/** The command that is called with its options, the others by name. */
+/** Declares the called command with its options, the others by name. */
 async function declareForCall(): Promise<void> {
   for (const [name, { group, summary, load }] of Object.entries(COMMANDS)) {
     program.commandsGroup(group);

@@ -1,10 +1,10 @@
-// The subcommands. Each is a module of its own that is loaded only when it is called: `hexcodes keys` never loads the
-// server. To add one: a module whose default export, `(program: Command) => void`, declares the command of the same
-// name, and a line here.
+// The subcommands. Each is a module that is loaded only when it is called: `hexcodes keys` never loads the server. To
+// add one: a module whose default export, `(program: Command) => void`, declares the command of the same name, and a
+// line here.
 import type { Command } from 'commander';
 
 interface Entry {
-  /** Under which the help lists it. */
+  /** Heading in the help. */
   readonly group: string;
   readonly summary: string;
   readonly load: () => Promise<{ default: (program: Command) => void }>;

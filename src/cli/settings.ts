@@ -40,7 +40,10 @@ export function settingsOf<K extends SettingName>(
   }
 }
 
-/** Reads them, and may be called again: the file may have changed. Throws a ConfigError that names every fault. */
+/**
+ * Reads the settings, and may be called again: the file may have changed. Throws a ConfigError that names every
+ * fault.
+ */
 export function readAgain<K extends SettingName>(command: Command, names: readonly K[]): ReadSettings<K> {
   return readSettings(names, command.opts(), process.env);
 }

@@ -1,5 +1,5 @@
-// The admin port of commands that run until they are stopped: /livez, /readyz and /metrics, and a warning where a
-// stream has little space left. The bus is polled every few seconds, and a scrape shows the last poll.
+// The admin port of long-running commands: /livez, /readyz and /metrics, and a warning where a stream has little
+// space left. The bus is polled every few seconds, and a scrape shows the last poll.
 import type { Server } from 'node:http';
 import { memoryUsage } from 'node:process';
 import type { Command } from 'commander';
@@ -24,21 +24,24 @@ export const addAdminOptions = (command: Command): Command =>
     .option('--admin-port <n>', 'port of /livez, /readyz and /metrics (none; 0: any free one)')
     .option('--admin-host <address>', 'address of that port', '127.0.0.1');
 
-/** Metrics that commands count themselves, by their names without the prefix; docs/engine.md has the words. */
+/**
+ * Metrics that commands count themselves, by name without the prefix; docs/reference/worker-metrics.md describes
+ * them.
+ */
 export interface WatchedFigures {
   readonly counters: Readonly<Record<string, number>>;
   readonly gauges?: Readonly<Record<string, number>>;
   readonly times: Durations;
 }
 
-/** Longer than servers wait before they sync their files, unless their `sync_interval` is another one. */
+/** Longer than the default interval at which servers sync their files (`sync_interval`). */
 export const GIVE_BACK_AFTER = '150s';
 
 export interface WatchedOptions {
   readonly role: 'worker' | 'collector';
   readonly look: () => Promise<BusLook>;
   readonly figures: () => WatchedFigures;
-  /** Called with each poll; it returns how many messages it has removed. */
+  /** Called with each poll; returns the number of messages it has removed. */
   readonly giveBack?: ((afterMs: number) => Promise<number>) | undefined;
   readonly giveBackAfterMs?: number | undefined;
   /** Called with sentences for people. */
@@ -46,9 +49,9 @@ export interface WatchedOptions {
 }
 
 const LOOK_MS = 5000;
-/** Without a poll for longer than this it is not ready. */
+/** Age of the last poll beyond which the command is not ready. */
 const READY_MS = 15_000;
-/** Without an answer stored for longer than this while messages wait it is not ready. */
+/** Age of the last stored answer beyond which the command is not ready while messages wait. */
 const STALLED_MS = 60_000;
 
 export class Watched {
@@ -56,12 +59,12 @@ export class Watched {
   #server: Server | undefined;
   #timer: NodeJS.Timeout;
   #last: { readonly atMs: number; readonly look: BusLook } | undefined;
-  /** When an answer was stored last, or nothing waited. */
+  /** Time when an answer was last stored, or nothing waited. */
   #progressMs = performance.now();
   #done = -1;
   #isStopping = false;
 
-  /** @throws CliFailure where the port cannot be had */
+  /** @throws CliFailure where the port is not available */
   static async open(options: WatchedOptions, { adminPort, adminHost }: AdminOptions): Promise<Watched> {
     const watched = new Watched(options);
     try {
@@ -81,7 +84,7 @@ export class Watched {
     void this.#look();
   }
 
-  /** From now on it is not ready. */
+  /** Makes the command not ready. */
   stopping(): void {
     this.#isStopping = true;
   }
@@ -99,7 +102,7 @@ export class Watched {
     const { counters, gauges } = this.#options.figures();
     const { messages = 0, already = 0, dead_letters = 0 } = counters;
     const done = messages + already + dead_letters;
-    // Workers on NATS share what waits; a member of a group of Kafka has its own.
+    // Workers on NATS share waiting messages; a member of a Kafka group has its own.
     const waiting = (gauges?.held_messages ?? 0) + (look.streams.length === 0 ? look.waiting : 0);
     if (done !== this.#done || waiting === 0) this.#progressMs = performance.now();
     this.#done = done;

@@ -1,28 +1,27 @@
-// The HTTP server of every admin port: of the service, its supervisor and the workers. It asks for no key, so what a
-// peer makes it hold or do is bounded before any work: one call at a time on a connection, calls under way in all,
+// The HTTP server of every admin port: of the service, its supervisor and the workers. It requires no key, so the
+// memory and work of a peer are limited in advance: one call at a time on a connection, concurrent calls,
 // connections, and the host names that it answers.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 
-/** Most connections: beyond, the one that was idle for the longest time is closed, so that a probe always gets in. */
+/** Most connections: beyond it the longest idle one is closed, so that a probe always gets in. */
 export const MAX_CONNECTIONS = 256;
-/** Calls whose answers are not sent, probes not counted. Others are answered 503. */
+/** Most unanswered calls, probes not counted. Others are answered 503. */
 export const MAX_CALLS = 32;
-/** A peer that sends or reads nothing for longer is cut off. */
+/** Time after which a peer that sends or reads nothing is cut off. */
 const SILENT_MS = 30_000;
 const HEAD_MS = 10_000;
 const REQUEST_MS = 20_000;
 const CHECK_MS = 5000;
-/** Longer than the intervals of usual scrapers, which ask again over the same connection. */
+/** Longer than the interval of usual scrapers, which reuse a connection. */
 const KEEP_ALIVE_MS = 75_000;
-/** Paths that orchestrators ask: answered however many calls are under way. */
+/** Probes of orchestrators: answered whatever number of calls is under way. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-// Which Host headers the admin ports answer. A hostile page can make a browser of this network call an admin port
-// under a name of its own (DNS rebinding), and read the answer. Its name is one of the public DNS:
-// addresses, names without a dot and names that the public DNS does not have are safe, and others have to be named by
-// the operator.
+// Host headers that the admin ports answer. A hostile page can make a browser of this network call an admin port
+// under a name of its own (DNS rebinding), and read the answer. Its name is in the public DNS: addresses, names
+// without a dot and names outside the public DNS are safe, and others must be named by the operator.
 
 /** Top-level names that are not in the public DNS. */
 const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'lan', 'svc', 'test', 'home.arpa'];
@@ -39,12 +38,12 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** The body of an error, as those of the service. */
+/** The body of an error, in the form of the service's. */
 export function faultBody(status: string, code: string, message: string, requestId: string): string {
   return `${JSON.stringify({ status, message, request_id: requestId, error: { code, message, param: null } })}\n`;
 }
 
-/** @param names further names that are admitted, in lower case */
+/** @param names further accepted names, in lower case */
 function isHostAllowed(host: string | undefined, names: readonly string[]): boolean {
   // Only old clients send none; no browser does.
   if (host === undefined) return true;
@@ -61,8 +60,8 @@ export const pathOf = (request: IncomingMessage): string => (request.url ?? '/')
 /**
  * An HTTP server that does not listen yet.
  * @param host that it will listen on
- * @param names host names of the port, besides those that nobody else can have
- * @param answer called with one request at a time of each connection, and MAX_CALLS in all beside probes
+ * @param names public host names of the port
+ * @param answer called with one request at a time of each connection, and with MAX_CALLS in total besides probes
  */
 export function adminServer(
   host: string,
@@ -81,7 +80,7 @@ export function adminServer(
 
   const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
     const { socket } = request;
-    // No client that is known pipelines here, and every request that waits for its turn would take memory.
+    // No known client pipelines here, and every queued request would take memory.
     if (connections.get(socket) !== false) {
       socket.destroy();
       return;
@@ -133,11 +132,11 @@ function refuse(
   response.end(faultBody(status, code, message, requestId));
 }
 
-/** Work that several ask for at the same time, done once for all of them. */
+/** Work that several callers request at once, done once for all of them. */
 export class SharedWork<T> {
   readonly #running = new Map<string, Promise<T>>();
 
-  /** The work of that name that is under way, or else `start`'s. */
+  /** The current work of that name, or else `start`'s. */
   of(name: string, start: () => Promise<T>): Promise<T> {
     const running = this.#running.get(name);
     if (running !== undefined) return running;

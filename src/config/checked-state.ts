@@ -1,8 +1,7 @@
-// State files: JSON with a digest of its own fields, so that one that was altered, or cut off, is refused instead of
-// believed.
+// State files: JSON with a digest of its own fields, so that an altered or truncated file is rejected.
 import { createHash } from 'node:crypto';
 
-/** The text is not as `checkedText` has written it. */
+/** The text was altered after `checkedText` had written it. */
 export class AlteredStateError extends Error {
   override readonly name = 'AlteredStateError';
 }

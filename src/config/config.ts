@@ -1,6 +1,6 @@
 // Configuration of the commands from flags, environment and one file, in this order: the first that gives a setting
-// wins. All faults are named at once. The settings are in config/, a file for each topic; a new one is an entry there,
-// and everything follows from it: its type here, its flag, its line of help.
+// wins. All faults are named at once. The settings are in config/, a file for each topic; a new one is an entry
+// there, from which its type, its flag and its line of help follow.
 
 import { readFileSync } from 'node:fs';
 import { BUS, KAFKA } from './bus.js';
@@ -20,7 +20,7 @@ import {
 } from './setting.js';
 import { TRACCAR } from './sink.js';
 
-// Settings: what the service says of its requests, in logs and traces, and whom it believes about their clients.
+// Settings: what the service logs and traces of its requests, and which proxies it trusts about clients.
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -37,7 +37,7 @@ const LOGGING = {
 const MAX_LINES = 1_000_000;
 
 const OBSERVATION = {
-  /** Addresses of proxies, and networks of them, whose X-Forwarded-For is believed. */
+  /** Addresses of trusted proxies, and networks of them. */
   trustedProxies: {
     variable: 'HEXCODES_TRUSTED_PROXIES',
     argument: '<networks>',
@@ -101,9 +101,9 @@ function readRatio(text: string | undefined): number {
   return ratio;
 }
 
-// The configuration file: lines `HEXCODES_NAME=value`, as systemd (EnvironmentFile=) and `docker --env-file` read them
-// too. Blank lines and lines that begin with # are left out; quotes around a whole value are taken off; there are no
-// escapes.
+// The configuration file: lines `HEXCODES_NAME=value`, in the format of systemd (EnvironmentFile=) and `docker
+// --env-file`. Blank lines and lines that begin with # are skipped; quotes around a whole value are removed; there
+// are no escapes.
 
 /** A value with the line that gave it. */
 interface FileLine {
@@ -122,7 +122,7 @@ interface ConfigFile {
 
 const ASSIGNMENT = /^([A-Z][A-Z0-9_]*)\s*=\s*(.*)$/;
 
-/** A file that cannot be read has a fault, and no lines. */
+/** An unreadable file has a fault, and no lines. */
 function readConfigFile(path: string): ConfigFile {
   try {
     return { path, ...parseConfig(path, readFileSync(path, 'utf8')) };
@@ -249,7 +249,7 @@ export function readConfig<K extends SettingName>(
 
 /**
  * Reads all settings, with the source of each value. `flags` are by commander's names: `maxPastStop` for
- * `--max-past-stop`. Unknown variables are faults in any case; a wrong value is one only if its setting is among
+ * `--max-past-stop`. Unknown variables are always faults; an invalid value is one only if its setting is among
  * `names`.
  */
 export function readSettings<K extends SettingName>(

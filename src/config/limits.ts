@@ -1,4 +1,4 @@
-// Settings: limits of keys that have none of their own, of the whole process, and usage.
+// Settings: default limits of keys, limits of the whole process, and usage.
 
 import {
   contentOf,
@@ -15,7 +15,7 @@ import {
 const GIB = 1024 * MIB;
 
 export const BOUNDS = {
-  /** Bytes of an upload that may come after its reading was stopped; more, and the connection is closed. */
+  /** Most bytes of an upload after its reading was stopped; beyond it the connection is closed. */
   maxPastStopBytes: {
     variable: 'HEXCODES_MAX_PAST_STOP',
     argument: '<bytes>',
@@ -41,7 +41,7 @@ export const BOUNDS = {
     help: 'bytes held in memory for all connections (1073741824)',
     read: integerOr(1024 * MIB, 8 * MIB, MAX_BYTES),
   },
-  /** Bytes of answers on disk that their readers have not taken yet, of one request and of all. */
+  /** Bytes of answers on disk that are not yet read, of one request and of all. */
   spoolRequestBytes: {
     variable: 'HEXCODES_SPOOL_REQUEST_BYTES',
     argument: '<bytes>',
@@ -73,7 +73,7 @@ export const BOUNDS = {
     help: 'open connections, WebSockets included (50000)',
     read: integerOr(50_000, 1, MAX_CONNECTIONS),
   },
-  /** Addresses of trusted proxies have no such bound. */
+  /** Addresses of trusted proxies are exempt. */
   maxKeylessPerAddress: {
     variable: 'HEXCODES_MAX_KEYLESS_PER_ADDRESS',
     argument: '<number>',
@@ -95,7 +95,7 @@ function timeZone(text: string | undefined): string {
 }
 
 export const LIMITS = {
-  /** Rate of keys that have none of their own; 0: none. */
+  /** Default rate of keys; 0: none. */
   defaultPointsPerSecond: {
     variable: 'HEXCODES_DEFAULT_POINTS_PER_SECOND',
     argument: '<number>',
@@ -127,7 +127,7 @@ export const LIMITS = {
     help: 'points a second of all keys together (0: no limit)',
     read: integerOr(0, 0, MAX_POINTS),
   },
-  /** Days and months of quotas begin in it. */
+  /** Time zone of the days and months of quotas. */
   quotaTimeZone: {
     variable: 'HEXCODES_QUOTA_TIME_ZONE',
     argument: '<zone>',
@@ -140,14 +140,14 @@ export const LIMITS = {
     help: 'how often usage is stored (2000)',
     read: integerOr(2000, 50, 600_000),
   },
-  /** Counts of hours; 0: for good. */
+  /** Retention of hourly counts; 0: unlimited. */
   usageDays: {
     variable: 'HEXCODES_USAGE_DAYS',
     argument: '<number>',
     help: 'how many days usage by the hour is kept (400; 0: for good)',
     read: integerOr(400, 0, 100_000),
   },
-  /** Time whose share of a rate may be used before the store of all processes knows. */
+  /** A lease is the part of a rate for this time, which may be used before the store of all processes knows. */
   limitsLeaseMs: {
     variable: 'HEXCODES_LIMITS_LEASE_MS',
     argument: '<milliseconds>',

@@ -1,9 +1,10 @@
-// Keys in other texts: request ids, methods, messages and log lines may quote what a client or a person has put there.
+// Masks keys in other texts: request ids, methods, messages and log lines may quote the input of a client or a
+// person.
 
-/** No key is shorter, those of the environment included. */
+/** Minimum length of keys, those of the environment included. */
 export const MIN_KEY_LENGTH = 16;
 
-/** Texts that `makeKeyText` makes, also cut short or in other case; not the bare prefix. */
+/** Secrets made by `makeKeyText`, even truncated or in another case; not the bare prefix. */
 const KEY_TEXT = /hxk_[A-Za-z0-9_-]{8,}/gi;
 
 /** The text with every key of our form replaced by `hxk_…`. */

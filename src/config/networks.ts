@@ -1,5 +1,4 @@
-// IP addresses and networks of both versions. An IPv4 address that is written as IPv6 (::ffff:192.0.2.1) is the IPv4
-// one.
+// IP addresses and networks of both versions. An IPv4 address written as IPv6 (::ffff:192.0.2.1) counts as IPv4.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 interface Network {
@@ -38,7 +37,7 @@ export const isNetwork = (text: string): boolean => parseNetwork(text) !== undef
 export class Networks {
   readonly #list = new BlockList();
 
-  /** Texts that are not a network are left out. */
+  /** Texts that are not a network are ignored. */
   constructor(texts: readonly string[]) {
     for (const network of texts.map(parseNetwork)) {
       if (network !== undefined) this.#list.addSubnet(network.address, network.prefixBits, network.family);

@@ -1,7 +1,7 @@
-// A setting: a variable, most often a flag, a line of help, and a reader that makes a value of its text.
+// A setting: a variable, usually a flag, a line of help, and a reader that converts its text to a value.
 
-// Variables that look like settings and are not: most often a misspelled one, which would leave the default in force
-// in silence.
+// Finds variables that look like settings and are not: usually misspelled ones, which would silently leave the
+// default in force.
 
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 
@@ -56,7 +56,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-// Addresses of other programs' servers. Messages repeat none, as it may hold a password.
+// Addresses of other programs' servers. Messages do not repeat them, because they may hold a password.
 
 const HOST_AND_PORT = /^(?:[^\s/:?#@,[\]]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i;
 export const MAX_PORT = 65_535;
@@ -78,7 +78,7 @@ export function requireDatabase(text: string): void {
   if (!/^postgres(ql)?:\/\//.test(text)) throw new Fault('must begin with postgres://');
   const full = text.replaceAll(' ', '%20').replace(/^([a-z]+:\/\/(?:[^@/]*@)?)(?=\/|$)/, '$1localhost');
   const url = URL.canParse(full) ? new URL(full) : undefined;
-  // A slash in a password would leave its end, and the @ after it, to the path.
+  // A slash in a password would shift its end, and the @ after it, into the path.
   if (url === undefined || !isHostAndPort(url.host) || url.hash !== '' || url.pathname.includes('@'))
     throw new Fault(
       'must be an address as postgres://user:password@host:5432/database, in whose password / ? # are %2F %3F %23',
@@ -96,7 +96,8 @@ export const yesOrNo: Reader<boolean> = (text) => {
 };
 
 /**
- * Variables of our own programs, but no settings of the service: clients in examples, the command's files, and a test.
+ * Variables of our programs that are not settings of the service: clients in examples, the command's files, and a
+ * test.
  */
 const OF_OTHERS = ['HEXCODES_KEY', 'HEXCODES_CHECKPOINT_BYTES', 'HEXCODES_READ_MEMORY'];
 
@@ -116,7 +117,7 @@ export function unknownVariables(
     .map((name) => unknownVariable(known, name));
 }
 
-/** @param where a word in front of the name: the line of a file */
+/** @param where a prefix of the name: the line of a file */
 export function unknownVariable(known: readonly string[], name: string, where = ''): string {
   const near = known
     .map((variable) => ({ variable, slips: slipsBetween(variable, name) }))
@@ -155,7 +156,7 @@ function slipsBetween(a: string, b: string): number {
 
 export interface Setting<T> {
   readonly variable: string;
-  /** One of a standard, which gives the setting where nothing else does. */
+  /** A standard variable that gives the setting if nothing else does. */
   readonly standardVariable?: string;
   /** Argument of the flag, as help shows it; absent for a flag without an argument, which means `true`. */
   readonly argument?: string;
@@ -163,7 +164,7 @@ export interface Setting<T> {
   readonly flag?: string;
   /** Its value is never shown. */
   readonly isSecret?: boolean;
-  /** The text as it may be shown, where a part of it may be secret. */
+  /** The text in a form that may be shown, if a part of it may be secret. */
   readonly shown?: (text: string) => string;
   readonly help: string;
   /** The value of a text, undefined if none is given. Throws a Fault, whose message follows the name of the setting. */
@@ -188,7 +189,7 @@ export function contentOf(path: string | undefined): string | undefined {
   }
 }
 
-/** Says what is wrong with the text of a setting; never repeats a secret. */
+/** The fault in the text of a setting; never repeats a secret. */
 export class Fault extends Error {}
 
 /** The values of some settings. */

@@ -1,4 +1,4 @@
-// Settings: where positions of Traccar go on to, and how they wait while that is away.
+// Settings: the sink of Traccar's positions, and the backlog while it is away.
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { BUS } from './bus.js';
@@ -38,7 +38,7 @@ export const TRACCAR = {
     help: 'how long positions are collected for one batch to the sink (1000)',
     read: integerOr(1000, 0, 600_000),
   },
-  /** On disk, of each process. Even the least is more than the longest line has, some 600 kB. */
+  /** On disk, for each process. Even the minimum exceeds the longest line, some 600 kB. */
   traccarBacklogBytes: {
     variable: 'HEXCODES_TRACCAR_BACKLOG_BYTES',
     argument: '<bytes>',
@@ -134,7 +134,7 @@ function postgresSink(url: URL): SinkAddress {
   return { kind: 'postgres', url: url.href, table };
 }
 
-/** A webhook has its secret in the path or the query. */
+/** The secret of a webhook is in the path or the query. */
 function withoutPath(text: string): string {
   if (!/^https?:/i.test(text) || !URL.canParse(text)) return text;
   const { origin, pathname, search } = new URL(text);

@@ -1,4 +1,4 @@
-// The things that all parts of the console share: the library, the place that is chosen, and the map.
+// State that all parts of the console share: the library, the chosen place, and the map.
 
 import type { CellFeature } from '../hexcodes/geometry/codebook.js';
 import type { Box } from '../hexcodes/geometry/cover.js';
@@ -9,7 +9,7 @@ import type { Value } from './shell/value.js';
 
 export type { Box } from '../hexcodes/geometry/cover.js';
 
-/** The least box around positions. */
+/** The smallest box around positions. */
 export function boxOf(positions: readonly (readonly [lng: number, lat: number])[]): Box {
   const lngs = positions.map(([lng]) => lng);
   const lats = positions.map(([, lat]) => lat);
@@ -21,7 +21,7 @@ export function boxOf(positions: readonly (readonly [lng: number, lat: number])[
   };
 }
 
-/** The least box around boxes. */
+/** The smallest box around boxes. */
 export const boxOfAll = (boxes: readonly Box[]): Box =>
   boxOf(boxes.flatMap(({ west, south, east, north }) => [[west, south] as const, [east, north] as const]));
 
@@ -38,27 +38,27 @@ export interface Polygons {
 /** Mainland and coast; the archipelagos are in view where the screen is wide enough. */
 export const COUNTRY: Box = { west: 101.8, south: 8.2, east: 112, north: 23.5 };
 
-/** The map as other parts see it; the drawing without WebGL is one too. */
+/** The map for other parts of the page; both WebGL and the plain drawing implement it. */
 export interface MapView {
-  /** The middle of the box that is shown, degrees. */
+  /** The centre of the visible box, in degrees. */
   center(): { lat: number; lng: number };
-  /** The box that is shown. */
+  /** The visible box. */
   bounds(): Box;
   /** The pixel of a position, from the upper left corner of the map; and the position of a pixel. */
   project(lng: number, lat: number): { readonly x: number; readonly y: number };
   positionAt(x: number, y: number): { readonly lat: number; readonly lng: number };
-  /** Calls `listener` at each drawing of the map. */
+  /** Calls `listener` each time the map is drawn. */
   onMove(listener: () => void): void;
   /** The resolution of the hexagons that are drawn. */
   gridResolution(): number;
-  /** Shows the cell of a place, large enough to be seen. */
+  /** Shows the cell of a place, large enough to be visible. */
   show(place: Place): void;
   showBox(box: Box): void;
-  /** Zooms in by a number of levels, each of which doubles the scale; out by negative ones. */
+  /** Zooms in by a number of levels, each of which doubles the scale; negative ones zoom out. */
   zoomBy(levels: number): void;
 }
 
-/** Layers of the map that are switched. */
+/** Layers of the map that the visitor can switch. */
 export interface Layers {
   readonly grid: boolean;
   readonly codes: boolean;
@@ -70,25 +70,28 @@ export interface Layers {
 /** Hexagons of the view with the number of points in each. */
 export interface Counts {
   readonly counted: Counted;
-  /** A sentence about the hexagon at a position; undefined where it has no points. */
+  /** A sentence about the hexagon at a position; undefined if it has no points. */
   textAt(latDeg: number, lngDeg: number): string | undefined;
-  /** Lists the rows of the hexagon at a position and zooms in. @returns false where it has none */
+  /**
+   * Lists the rows of the hexagon at a position and zooms in.
+   * @returns false if it has none
+   */
   open(latDeg: number, lngDeg: number): boolean;
 }
 
 export interface Desk {
   readonly library: Hexcodes;
-  /** The place that is shown; undefined: none yet. */
+  /** The shown place; undefined before the first. */
   readonly place: Value<Place | undefined>;
   /** Rings of cells around it that are shown, 0 to 10. */
   readonly rings: Value<number>;
   /** Undefined until the map is drawn. */
   readonly map: Value<MapView | undefined>;
-  /** Whether a zone is drawn by hand, so that a click on the map chooses no place. */
+  /** Whether a zone is being drawn, so that a click on the map chooses no place. */
   readonly isDrawing: Value<boolean>;
-  /** Points of the file that was converted last, or of the fleet. */
+  /** Points of the last converted file, or of the fleet. */
   readonly points: Value<DescribedPoints | undefined>;
   readonly layers: Value<Layers>;
-  /** Undefined while nothing is counted. */
+  /** Undefined while there are no counts. */
   readonly counts: Value<Counts | undefined>;
 }

@@ -1,4 +1,4 @@
-// The console, the page at `/`: a box for codes that answers before the map is there, panels, and the map.
+// The console, the page at `/`: a box for codes that answers before the map is loaded, panels, and the map.
 
 import { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Counts, Desk, Layers, MapView } from './desk.js';
@@ -28,15 +28,15 @@ import { shipped } from './shipped.js';
 import { openLanguage } from './words/language.js';
 
 /**
- * Registers the service worker, by which the page opens without a network after the first visit, and says when a new
- * version is there. Browsers have service workers on https and on this machine only.
+ * Registers the service worker, by which the page opens without a network after the first visit, and announces new
+ * versions. Browsers allow service workers only over https and on this machine.
  */
 function openOffline(): void {
   const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
   if (workers === undefined) return;
   const watch = (worker: ServiceWorker | null): void => {
     worker?.addEventListener('statechange', () => {
-      // The first version of all is not news.
+      // The first installation is not a new version.
       if (worker.state === 'installed' && workers.controller !== null) offerReload('newVersion', 'reload');
     });
   };
@@ -53,7 +53,7 @@ function openOffline(): void {
   else addEventListener('load', register, { once: true });
 }
 
-/** Says that a new version is there, or that the data did not come, until somebody loads the page again. */
+/** Announces a new version, or data that could not be loaded, until the page is reloaded. */
 function offerReload(words: 'newVersion' | 'failed', key: 'reload' | 'retry', kind = ''): void {
   byId('notices').replaceChildren(
     element('span', { key: words }),
@@ -80,7 +80,7 @@ try {
     isDrawing: new Value(false),
     map: new Value<MapView | undefined>(undefined),
     points: new Value<DescribedPoints | undefined>(undefined),
-    // Streets have names, over which codes could not be read.
+    // Street names would make codes illegible.
     layers: new Value<Layers>({
       grid: shipped.basemap === null,
       codes: shipped.basemap === null,

@@ -39,7 +39,7 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
       on: {
         click: () => {
           show(panel.id);
-          // On a phone the sheet below the map shows little: what was chosen goes to its top.
+          // On a phone the sheet below the map shows little, so the chosen panel scrolls to its top.
           if (matchMedia(NARROW).matches) scrollTo(tabs);
         },
       },
@@ -62,7 +62,7 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
       opened.add(id);
       const note = element('p', { class: 'soft', key: 'loading', attributes: { role: 'status' } });
       body.append(note);
-      // Its files may not come, as without a network: the next click tries again.
+      // Loading may fail, as without a network: the next click retries.
       Promise.resolve(panel.open(body, desk))
         .catch((error: unknown) => {
           console.error(error);
@@ -95,7 +95,8 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
   return { show };
 }
 
-// The panel for files, and files that are dropped anywhere on the page. All else comes when the panel is first opened.
+// The panel for files, and files dropped anywhere on the page. Everything else is loaded when the panel is first
+// opened.
 
 export const FILE_PANEL: Panel = {
   id: 'file',
@@ -110,9 +111,9 @@ export const FILE_PANEL: Panel = {
   },
 };
 
-/** Takes dropped files, once the panel is open. */
+/** Accepts dropped files, once the panel is open. */
 let take: ((files: readonly File[]) => void) | undefined;
-/** Files that were dropped before. */
+/** Files dropped before that. */
 let early: File[] = [];
 
 /** Files that are dropped anywhere on the page open the panel. */
@@ -138,7 +139,7 @@ export function openDrops(showPanel: () => void): void {
   });
 }
 
-// The panel of the fleet. All that it needs comes when it is first opened.
+// The panel of the fleet. Its code is loaded when it is first opened.
 
 export const FLEET_PANEL: Panel = {
   id: 'fleet',
@@ -146,8 +147,8 @@ export const FLEET_PANEL: Panel = {
   open: async (host, desk) => (await withStyle(import('./fleet/open-fleet.js'))).openFleet(host, desk),
 };
 
-// The panel of what can be taken away, and the page as it prints. All that they need comes when the panel is first
-// opened, or a place is chosen that may be printed.
+// The panel of downloads and print, and the printed page. Their code is loaded when the panel is first opened, or a
+// place is chosen that may be printed.
 
 export const TAKE_AWAY_PANEL: Panel = {
   id: 'take-away',
@@ -158,21 +159,21 @@ export const TAKE_AWAY_PANEL: Panel = {
   },
 };
 
-/** The page itself prints as the sheet of its place. */
+/** Makes the page itself print as the sheet of its place. */
 export function openPrinting(desk: Desk): void {
-  // Browsers do not wait before they print, so it comes before somebody does.
+  // Browsers do not wait before they print, so the code is loaded in advance.
   const load = once(async () =>
     (await withStyle(import('./take-away/open-take-away.js'))).openPrinting(desk),
   );
   const open = (): void => {
-    // The map goes before it.
+    // The map is loaded before it.
     if (desk.place.now !== undefined && desk.map.now !== undefined) load().catch(() => undefined);
   };
   desk.place.on(open);
   desk.map.on(open);
 }
 
-// The panel of zones that are drawn by hand. All that it needs comes when it is first opened, or when zones are kept.
+// The panel of zones drawn by hand. Its code is loaded when it is first opened, or when there are stored zones.
 
 export const ZONE_PANEL: Panel = {
   id: 'zones',
@@ -180,7 +181,7 @@ export const ZONE_PANEL: Panel = {
   open: async (host, desk) => (await withStyle(import('./zones/open-zones.js'))).openZones(host, desk),
 };
 
-/** Zones of an earlier visit are on the map from the beginning. */
+/** Shows zones of an earlier visit from the beginning. */
 export function openKeptZones(desk: Desk): void {
   if ((kept(ZONES_KEY) ?? '') === '') return;
   // Without a network the panel tries again.
@@ -195,7 +196,7 @@ export function openKeptZones(desk: Desk): void {
 
 /** From the lowest: the box and the code; room for a panel; all but a strip of the map. */
 const HEIGHTS = ['low', 'middle', 'high'] as const;
-/** A finger that moves less has tapped. */
+/** Longest movement of a finger that counts as a tap. */
 const TAP_PX = 5;
 
 export function openSheet(): void {

@@ -1,7 +1,7 @@
-// The pool: worker threads that hold a kernel and nothing else, for work too large for the event loop. Blocks go to
-// them in shared memory, answers come back as transferred buffers. The queue is bounded in blocks and in bytes: work
-// that exceeds it is refused before it begins, and bodies under way wait. A block whose worker died is tried again,
-// three times in all; conversions are pure, so no row is lost or doubled.
+// The pool: worker threads that hold only a kernel, for work too large for the event loop. Blocks are passed in
+// shared memory, answers are transferred back. The queue is bounded in blocks and in bytes: excess work is rejected
+// before it begins, and bodies under way wait. A block whose worker died is retried, three times in all; conversions
+// have no side effects, so no row is lost or duplicated.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -30,27 +30,27 @@ export interface PoolOptions {
   /** Most worker threads; default: one for each core, up to four. */
   readonly threads?: number;
   /**
-   * Idle time after which a thread ends; threads are made when work comes. Undefined: all are made at once, and stay.
+   * Idle time after which a thread ends; threads are started on demand. Undefined: all are started at once, and stay.
    */
   readonly threadIdleMs?: number;
   /** Most blocks that wait for a worker; default 32 a thread. */
   readonly maxQueued?: number;
   /** Most bytes of all blocks in the pool, waiting or being answered; default 64 MiB. */
   readonly maxBytes?: number;
-  /** Called when a block is answered: how long it has waited for its turn, and then for its answer. */
+  /** Called when a block is answered, with its time in the queue and its time with a worker. */
   readonly timed?: (waitedMs: number, ranMs: number) => void;
-  /** Time after which a block that a worker has counts as hung, and all workers are ended. Undefined: there is none. */
+  /** Time after which a block counts as hung and all workers are ended. Undefined: none. */
   readonly hangMs?: number;
 }
 
 /** Present and total counts. */
 interface PoolFigures {
-  /** Blocks in the pool now, and their bytes. */
+  /** Current blocks in the pool, and their bytes. */
   readonly blocks: number;
   readonly bytes: number;
-  /** Blocks among them that wait for their turn. */
+  /** Queued blocks among them. */
   readonly queued: number;
-  /** Bodies that wait until they may hand in their next block. */
+  /** Bodies that wait to submit their next block. */
   readonly waitingBodies: number;
   /** Blocks answered, or given up, since the start. */
   readonly completed: number;
@@ -64,7 +64,7 @@ export class PoolLostError extends Error {
 
 const QUEUED_PER_THREAD = 32;
 const BODY_BLOCKS_PER_THREAD = 2;
-/** With its next block at hand a worker need not wait for this thread's event loop. */
+/** With its next block at hand, a worker need not wait for this thread's event loop. */
 const BLOCKS_PER_WORKER = 2;
 /** An answer buffer is about a megabyte. */
 const ANSWER_BUFFERS_PER_THREAD = 8;
@@ -73,20 +73,20 @@ const MIN_BUFFERED_BYTES = 16 * 1024;
 /** A waiting body holds about a megabyte. */
 const MAX_WAITING_BODIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A worker holds two blocks, and only one of them may have killed it: two tries would be too few. */
+/** A worker holds two blocks, and only one of them may have killed it: two attempts would be too few. */
 const TRIES = 3;
 const WORKER_NURSERY_MB = 4;
 const TICK_MS = 1000;
 const NO_BYTES = new Uint8Array(0);
 /** Makes piscina start a worker. */
 const EMPTY_TASK: WorkOrder = { kind: 'json', bytes: NO_BYTES, maxPoints: 0 };
-/** `close` waits no longer than this for threads that still load their modules. */
+/** Longest wait of `close` for threads that still load their modules. */
 const LOADING_TIMEOUT_MS = 5000;
 const LOADING_POLL_MS = 10;
 
 /** A block that a worker has, or that waits for one to start. */
 interface RunningBlock {
-  /** Its age in ticks of this event loop: time in which it is stopped does not count. */
+  /** Age in ticks of this event loop: time during which the process is stopped does not count. */
   ticks: number;
   giveUp: (fault: PoolLostError) => void;
 }
@@ -103,11 +103,11 @@ export class Pool {
   #isClosing = false;
   #onEmpty: (() => void) | undefined;
   readonly #running = new Set<RunningBlock>();
-  /** Workers in a row that died before they had loaded their modules. */
+  /** Consecutive workers that died before they had loaded their modules. */
   #failedStarts = 0;
-  /** No worker starts, as where memory or files are used up; none is tried again before the time. */
+  /** Set while no worker starts, for instance without memory or files; the next attempt is made at that time. */
   #noStart: { readonly fault: PoolLostError; untilMs: number } | undefined;
-  /** While no worker starts: one is tried each second, as no work may come that would try it. */
+  /** Timer of an attempt each second while no worker starts, because no work may come that would make one. */
   #trying: NodeJS.Timeout | undefined;
   readonly #ticking: NodeJS.Timeout | undefined;
   readonly #watched = new WeakSet<Worker>();
@@ -133,12 +133,11 @@ export class Pool {
         ? { minThreads: this.threads }
         : { minThreads: 0, idleTimeout: options.threadIdleMs }),
       maxThreads: this.threads,
-      // The pool bounds the queue itself: it counts bytes too, and refuses before a block is copied.
+      // The pool bounds the queue itself: it counts bytes, too, and rejects before a block is copied.
       maxQueue: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
       concurrentTasksPerWorker: BLOCKS_PER_WORKER,
-      // A worker allocates a few small objects a block: a large nursery would only grow full of them between
-      // collections.
+      // A worker allocates a few small objects a block, which would only fill a large nursery between collections.
       resourceLimits: { maxYoungGenerationSizeMb: WORKER_NURSERY_MB },
       // Workers get neither the environment nor the arguments of the process.
       env: {},
@@ -166,7 +165,7 @@ export class Pool {
     return this.#noStart?.fault.message;
   }
 
-  /** Piscina does not say which worker has which block: all are ended, and their other blocks are tried again. */
+  /** Piscina does not reveal which worker has which block: all are ended, and their other blocks are retried. */
   #tick(most: number): void {
     let isHung = false;
     for (const block of this.#running) isHung = ++block.ticks === most || isHung;
@@ -183,7 +182,7 @@ export class Pool {
 
   #tryToStart(): void {
     if (this.#trying !== undefined || this.#isClosing) return;
-    // The empty task of a try that failed waits on, and makes way for the next one.
+    // The empty task of a failed attempt is cancelled by the next one.
     let before = new AbortController();
     this.#trying = setInterval(() => {
       before.abort();
@@ -201,7 +200,7 @@ export class Pool {
 
   /**
    * Answers one block of a body. The block is copied before this returns.
-   * @param key whose turn it takes; here and below, callers without keys share one
+   * @param key of the caller, for fair turns; here and below, callers without keys share one
    * @throws PoolFullError, PoolLostError, BulkInputError (as convertBlock), all as rejections
    */
   async convert(job: BulkJob, block: Uint8Array, key = ''): Promise<ConvertedBlock> {
@@ -233,7 +232,7 @@ export class Pool {
     return copy;
   }
 
-  /** Takes back an answer that nobody reads any more: its buffer holds a later one. */
+  /** Takes back an answer that is no longer read, for reuse of its buffer. */
   giveBack({ buffer }: Uint8Array): void {
     const isAnswerBuffer = buffer instanceof ArrayBuffer && buffer.byteLength === ANSWER_BUFFER_BYTES;
     const isWanted = this.#answerBuffers.length < ANSWER_BUFFERS_PER_THREAD * this.threads;
@@ -241,8 +240,8 @@ export class Pool {
   }
 
   /**
-   * Answers the JSON body of a batch, in the same way.
-   * @param maxPoints a batch of more is not converted, and its answer has no bytes
+   * Answers the JSON body of a batch, like `convert`.
+   * @param maxPoints a batch with more is not converted, and its answer is empty
    * @throws BrokenBatchError, TooManyItemsError as rejections
    */
   async answerBatch(
@@ -256,9 +255,9 @@ export class Pool {
   }
 
   /**
-   * Answers one JSON frame of the stream, in the same way.
-   * @param refusalOf answers the frame if the pool cannot. It reads all of it, so it is not called before
-   * @param maxPoints a frame of more is answered as one over the limit
+   * Answers one JSON frame of the stream, like `convert`.
+   * @param refusalOf answers the frame if the pool cannot. It reads all of it, so it is not called in advance
+   * @param maxPoints a frame with more is answered as one over the limit
    */
   async answerJsonFrame(
     frame: Uint8Array,
@@ -271,7 +270,7 @@ export class Pool {
     return (await this.#run(key, frame, order, false, refusal)) as CountedAnswer;
   }
 
-  /** Answers one binary frame of the stream, in the same way. */
+  /** Answers one binary frame of the stream, like `convert`. */
   async answerFrame(frame: Uint8Array, key = ''): Promise<Uint8Array> {
     return (await this.#run(key, frame, (bytes) => ({
       kind: 'frame',
@@ -280,25 +279,22 @@ export class Pool {
     }))) as Uint8Array;
   }
 
-  /** Whether the pool takes a block of this key. */
+  /** Whether the pool accepts a block of this key. */
   mayTakeBlock(key = ''): boolean {
     return !this.#isClosing && this.#queue.mayEnter(key);
   }
 
-  /** Whether it takes a block of another body, and not too many bodies wait already. */
+  /** Whether it accepts a block of another body; not if too many bodies already wait. */
   mayBeginBody(key = ''): boolean {
     return this.mayTakeBlock(key) && this.#queue.waitingBodies < MAX_WAITING_BODIES;
   }
 
-  /** Whether a body under way may hand in its next block. */
+  /** Whether a body under way may submit its next block. */
   mayTakeBodyBlock(key = ''): boolean {
     return this.#queue.mayEnterOfBody(key);
   }
 
-  /**
-   * Resolves when a body under way may hand in its next block: the keys take turns, the bodies of a key one after the
-   * other.
-   */
+  /** Resolves when a body under way may submit its next block: the keys take turns, and so do the bodies of a key. */
   async whenBodyMayContinue(key = ''): Promise<void> {
     while (!this.mayTakeBodyBlock(key) || this.#isClosing) {
       if (this.#isClosing) throw new PoolLostError('the pool is closed');
@@ -361,12 +357,12 @@ export class Pool {
     }
   }
 
-  /** A rejection means that the worker has died: it answers failures of the work itself as values. */
+  /** A rejection means that the worker has died: it returns failures of the work itself as values. */
   async #try(makeOrder: () => WorkOrder): Promise<WorkAnswer> {
     for (let tries = 1; ; tries++) {
       if (this.#noStart !== undefined) {
         if (performance.now() < this.#noStart.untilMs) throw this.#noStart.fault;
-        // This block tries it.
+        // This block is the next attempt.
         this.#noStart.untilMs = performance.now() + TICK_MS;
       }
       const block: RunningBlock = { ticks: 0, giveUp: () => {} };
@@ -391,7 +387,7 @@ export class Pool {
     }
   }
 
-  /** Lets one waiting body continue for each block that is done; all of them where none is left to be done. */
+  /** Lets one waiting body continue for each finished block, or all of them if no block is left. */
   #admit(): void {
     const isEmpty = this.#queue.blocks === 0;
     if (isEmpty) this.#onEmpty?.();
@@ -427,7 +423,7 @@ export class Pool {
     }
   }
 
-  /** Answers the blocks in the pool, refuses others, then ends the threads. */
+  /** Answers the blocks in the pool, rejects others, then ends the threads. */
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;

@@ -38,8 +38,8 @@ let lines:
   | undefined;
 
 /**
- * @param buffer holds the answer where it fits
- * @returns null for a slice that the caller must convert: it is not text, ends within a row, or has odd lines
+ * @param buffer holds the answer if it fits
+ * @returns null for a slice that the caller must convert: it is not text, ends within a row, or has unusual lines
  */
 export function answerSlice(
   kernel: Kernel,
@@ -50,7 +50,7 @@ export function answerSlice(
 ): SliceAnswer | null {
   for (let done = 0; done < slice.sizeBytes; ) {
     const size = readSync(slice.fd, bytes, done, slice.sizeBytes - done, slice.offset + done);
-    // The file has become shorter: the caller's own reading says so.
+    // The file has become shorter: the caller's own reading reports it.
     if (size === 0) return null;
     done += size;
   }
@@ -80,9 +80,9 @@ export function answerSlice(
   return { ...converted, bytes: sink.take() };
 }
 
-// Shared memory for blocks that go to a worker. A block is copied in once, and the worker reads it in place: only a
-// reference is posted, and the block is still there when a worker dies over it. Buffers that were given back are used
-// again, so a long body allocates a handful of them.
+// Shared memory for blocks of workers. A block is copied once, and the worker reads it in place: only a reference is
+// posted, and the block survives a worker that dies over it. Returned buffers are reused, so a long body allocates
+// only a few.
 
 /**
  * Size of an answer buffer: the largest frame fits, and so do most answers to text: they grow to less than four times
@@ -102,7 +102,7 @@ export class FreeBlocks {
   readonly #free = new Map<number, SharedArrayBuffer[]>();
   #freeBytes = 0;
 
-  /** A copy of `bytes` in shared memory, to be given back when no worker reads it any more. */
+  /** A copy of `bytes` in shared memory, to be returned when no worker reads it any more. */
   copyOf(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
     const sizeBytes = SIZES_BYTES.find((size) => size >= bytes.length) ?? bytes.length;
     let buffer = this.#free.get(sizeBytes)?.pop();

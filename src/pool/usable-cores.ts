@@ -1,5 +1,5 @@
-// How many cores this process may use: those it may run on, or fewer where a control group bounds its time, as the CPU
-// limit of a container does. Node counts cores alone.
+// The cores that this process may use: its CPU affinity, or fewer where a control group limits its time, like the CPU
+// limit of a container. Node ignores control groups.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
@@ -9,10 +9,10 @@ const ROOT = '/sys/fs/cgroup';
 type Read = (path: string) => string;
 const readText: Read = (path) => readFileSync(path, 'latin1');
 
-/** More threads than these convert no faster than one event loop can hand out and send. */
+/** Most threads: more convert no faster than one event loop can distribute and send. */
 const MAX_THREADS = 4;
 
-/** Worker threads of a pool unless a setting says how many, for each of the processes that share the machine. */
+/** Default number of worker threads of a pool, for each of the processes that share the machine. */
 export function defaultThreads(processes = 1, cores = usableCores()): number {
   return Math.max(1, Math.min(MAX_THREADS, Math.floor(cores / processes)));
 }

@@ -1,10 +1,10 @@
-// The blocks that are in the pool, with a worker or waiting for one, and the bodies that wait until they may hand in
-// blocks. The keys of callers take turns in both, and where the pool is full, a key with more in it than another gives
-// up work that waits: who floods the pool delays and refuses himself only.
+// The blocks in the pool, with a worker or queued, and the bodies that wait to submit blocks. The keys of callers
+// take turns in both, and if the pool is full, a key that has more in it than another gives up queued work: a caller
+// that floods the pool delays and rejects only itself.
 
 /** Items that wait, by key. The keys take turns, however many items each of them has. */
 class KeyTurns<T> {
-  /** In the order of their turns; no key is here without an item. */
+  /** In the order of their turns; every key here has an item. */
   readonly #items = new Map<string, T[]>();
   #size = 0;
 
@@ -19,7 +19,7 @@ class KeyTurns<T> {
     this.#size++;
   }
 
-  /** Takes the oldest item of the key whose turn it is; undefined where there is none. */
+  /** Removes the oldest item of the key whose turn it is; undefined if there is none. */
   next(): T | undefined {
     const [first] = this.#items;
     if (first === undefined) return undefined;
@@ -31,7 +31,7 @@ class KeyTurns<T> {
     return item;
   }
 
-  /** Takes the newest item of a key that `isWanted`; undefined where there is none. */
+  /** Removes the newest item of a key that `isWanted`; undefined if there is none. */
   takeNewest(key: string, isWanted: (item: T) => boolean): T | undefined {
     const items = this.#items.get(key) ?? [];
     const at = items.findLastIndex(isWanted);
@@ -59,20 +59,21 @@ export interface QueueLimits {
   readonly blocks: number;
   readonly bytes: number;
   /**
-   * Blocks of bodies, as many as keep the workers busy: the rest is for batches and frames, which cannot wait outside.
+   * Blocks of bodies, as many as keep the workers busy: the other space is for batches and frames, which cannot wait
+   * outside.
    */
   readonly bodyBlocks: number;
 }
 
 /** A block in the pool. */
 export class QueuedBlock {
-  /** Resolves when a worker is free for the block; rejects with PoolFullError where it is given up. */
+  /** Resolves when a worker is free for the block; rejects with PoolFullError if it is dropped. */
   readonly turn: Promise<void>;
   start!: () => void;
   giveUp!: (reason: Error) => void;
   isGivenUp = false;
 
-  /** @param isOfBody a body would break without its answer: the block is never given up */
+  /** @param isOfBody a body would be incomplete without its answer: the block is never dropped */
   constructor(
     readonly key: string,
     readonly sizeBytes: number,
@@ -119,12 +120,12 @@ export class WorkQueue {
     return this.#bodies.size;
   }
 
-  /** Whether there is room for a block of the key, or another key has one to give up. */
+  /** Whether there is space for a block of the key, or another key has one to drop. */
   mayEnter(key: string): boolean {
     return this.#hasSpace || this.#giverFor(key) !== undefined;
   }
 
-  /** Whether a body of the key may hand in a block. */
+  /** Whether a body of the key may submit a block. */
   mayEnterOfBody(key: string): boolean {
     return this.#bodyBlocks < this.limits.bodyBlocks && this.mayEnter(key);
   }
@@ -151,7 +152,7 @@ export class WorkQueue {
     return block;
   }
 
-  /** Call it once for each block, however its turn has come out. */
+  /** To be called once for each block, whatever became of its turn. */
   leave(block: QueuedBlock): void {
     if (block.isGivenUp) return;
     this.#running--;
@@ -159,7 +160,7 @@ export class WorkQueue {
     this.#start();
   }
 
-  /** Resolves when a body is called, one for each block that is done, or all where none is left to be done. */
+  /** Resolves when it is the body's turn: one body for each finished block, or all if no block is left. */
   waitForBody(key: string): Promise<void> {
     return new Promise((resolve) => this.#bodies.add(key, resolve));
   }
@@ -172,7 +173,7 @@ export class WorkQueue {
     return this.#blocks < this.limits.blocks && this.#bytes < this.limits.bytes;
   }
 
-  /** The key that has most of what is used up, more than this one will have, and a block to give up. */
+  /** The key that uses most of the pool, more than this one will, and has a block to drop. */
   #giverFor(key: string): string | undefined {
     const kind = this.#blocks < this.limits.blocks ? 'bytes' : 'blocks';
     const own = this.#uses.get(key) ?? NO_USE;

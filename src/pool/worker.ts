@@ -1,4 +1,4 @@
-// A pool worker, loaded by piscina: one kernel, made once from the thread's workerData, and nothing else.
+// A pool worker, loaded by piscina: one kernel, made once from the thread's workerData.
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { Kernel } from '../hexcodes/kernel/kernel.js';
@@ -44,7 +44,7 @@ export type WorkOrder =
       readonly kind: 'block';
       readonly job: BulkJob;
       readonly bytes: Uint8Array;
-      /** The buffer of an earlier answer, to be used again. */
+      /** The buffer of an earlier answer, for reuse. */
       readonly answerBuffer: ArrayBuffer | undefined;
     }
   | {
@@ -69,18 +69,18 @@ export interface CountedWork {
   readonly slow: Float64Array | undefined;
 }
 
-/** Failures of the work itself come back as values; a rejected task therefore means that the worker has died. */
+/** Failures of the work itself are returned as values; a rejected task therefore means that the worker has died. */
 export type WorkAnswer =
   | { readonly done: ConvertedBlock | CountedAnswer | SliceAnswer | Uint8Array }
   /** A slice that the caller must convert. */
   | { readonly left: true }
   /** The faults of a batch that is not JSON. */
   | { readonly broken: readonly ParameterFault[] }
-  /** How many items a batch has that has too many. */
+  /** The number of items of a batch that has too many. */
   | { readonly tooMany: number }
   /** Why the rest of a body cannot be read. */
   | { readonly unreadable: string }
-  /** The work would fail in the same way again. */
+  /** The work would fail again in the same way. */
   | { readonly fault: Error };
 
 const { module, index, reach } = workerData as WorkerKernel;

@@ -1,18 +1,19 @@
-// Files of kinds that are not read, by their first bytes, each with the remedy: most often the line that converts it.
+// Kinds of files that are not read, by their first bytes, each with the remedy: usually a command line that converts
+// it.
 
 import { shellWord } from './table-error.js';
 
 export interface ForeignFile {
-  /** Its kind, after "it is". */
+  /** Its name, after "it is". */
   readonly what: string;
-  /** A sentence, in which FILE is to be replaced by the name of the file. */
+  /** A sentence, in which FILE is replaced by the name of the file. */
   readonly hint: string;
-  /** JSON of which rows-as-csv.ts makes rows, where it may be held as a whole. */
+  /** JSON from which rows-as-csv.ts makes rows, if it can be held as a whole. */
   readonly isTable?: true;
 }
 
 interface Kind extends ForeignFile {
-  /** The first bytes as `shown` shows them, or a pattern for them. */
+  /** The first bytes in the notation of `shown`, or a pattern for them. */
   readonly starts: string | RegExp;
 }
 
@@ -25,10 +26,10 @@ const PYTHON = (read: string): string => CONVERT(`python3 -c 'import sys, ${read
 
 const ZIP = 'PK␃␄';
 const SPREAD = 'JSON whose objects go over several lines';
-/** XML by its outermost element, after its mark and declarations. */
+/** XML by its root element, after the byte order mark and declarations. */
 const rootXml = (element: string): RegExp =>
   new RegExp(`^(?:\\xef\\xbb\\xbf)?\\s*(?:<[?!][^>]*>\\s*)*<(?:\\w+:)?(?:${element})[\\s>]`);
-/** Letters of UTF-16, in which the parts of old Office files are called. */
+/** Letters in UTF-16, as in the names of parts of old Office files. */
 const wide = (letters: string): string => [...letters].join('␀');
 
 const KINDS: readonly Kind[] = [
@@ -70,7 +71,7 @@ const KINDS: readonly Kind[] = [
     hint: CONVERT('ogr2ogr -lco GEOMETRY=AS_XY points.csv FILE'),
   },
   {
-    // Systems of coordinates are not said in it.
+    // The coordinate system is not given in it.
     starts: /^(?:\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"Topology"/,
     what: 'TopoJSON',
     hint: 'If its coordinates are degrees: ogr2ogr -a_srs EPSG:4326 points.geojson FILE',
@@ -210,7 +211,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-// Objects of JSON that are whole tables, by their first members: with the line that makes rows of them.
+// JSON objects that are whole tables, recognised by their first members, each with the line that makes rows of them.
 
 const PANDAS = (orient: string): string =>
   PYTHON(`pandas; pandas.read_json(sys.argv[1]${orient}).to_csv("points.csv", index=False)`);
@@ -220,7 +221,7 @@ const JSON_TABLES: readonly Kind[] = [
   { starts: /^\s*\{\s*"0"\s*:\s*\{/, what: 'a table of pandas', hint: PANDAS(', orient="index"') },
   { starts: /^\s*\{\s*"[^"\\]+"\s*:\s*\{\s*"0"\s*:/, what: 'a table of pandas', hint: PANDAS('') },
 ];
-/** An object with a list of others, as interfaces answer with. */
+/** An object around a list of others, as APIs answer. */
 const WRAPPED = /^\s*\{.*?"([A-Za-z_]\w*)"\s*:\s*\[\s*\{/s;
 
 /** The kind of an object of JSON that is not a row and no feature. @param text its beginning */
@@ -233,7 +234,7 @@ export function jsonTable(text: string): ForeignFile | undefined {
   return { what: `an object whose rows are in ${name}`, hint, isTable: true };
 }
 
-/** Control characters but blanks as their pictures (`␀` for 0), which can be read in a pattern. */
+/** Control characters except blanks as their pictures (`␀` for 0), which are readable in a pattern. */
 function shown(text: string): string {
   let head = '';
   for (const character of text) {
@@ -244,7 +245,10 @@ function shown(text: string): string {
   return head;
 }
 
-/** The kind of a file that no reader takes. @param text its first bytes as Latin-1; a few thousand are enough */
+/**
+ * The kind of a file that no reader supports.
+ * @param text its first bytes as Latin-1; a few thousand suffice
+ */
 export function foreignFile(text: string): ForeignFile | undefined {
   const head = shown(text);
   const kind = KINDS.find(({ starts }) =>

@@ -1,7 +1,7 @@
-// The file formats, each described once: help, documents, messages, readers and the page go by this list. How the
-// command opens a format is in files/formats/open.ts.
+// The file formats, each described once: help, documents, messages, readers and the page use this list.
+// files/formats/open.ts opens the formats for the command.
 
-// UTF-16 of XML, known by its first bytes.
+// Recognises UTF-16 of XML by its first bytes.
 
 /** Byte order, known by a mark, or by `<` and a letter (XML 1.0, F.1); undefined for any other encoding. */
 export function utf16Of([a, b, c, d]: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
@@ -10,20 +10,20 @@ export function utf16Of([a, b, c, d]: Uint8Array): 'utf-16le' | 'utf-16be' | und
 }
 
 interface Format {
-  /** As people write it. */
+  /** Name for people. */
   readonly title: string;
-  /** In lower case. Outputs get the first one. */
+  /** In lower case; the first one is for outputs. */
   readonly extensions: readonly string[];
-  /** The format that a content of this becomes before its rows are read; null where they are read as they are. */
+  /** The format to which content is converted before its rows are read; null if rows are read directly. */
   readonly readAs: 'csv' | null;
   readonly isWritten: boolean;
   /**
-   * Whether content is of this format.
+   * Whether content has this format.
    * @param text the first 4,096 bytes as Latin-1
-   * @param start the same without marks and blanks before it
+   * @param start the text without leading marks and blanks
    */
   sniff(text: string, start: string): boolean;
-  /** Text, which gzip makes smaller and which can be cut between two lines. */
+  /** Whether it is text, which gzip compresses well and which can be cut between two lines. */
   readonly isText: boolean;
   /** Whether output can be cut off after a row and continued. */
   readonly isResumable: boolean;
@@ -31,9 +31,9 @@ interface Format {
   readonly delimiter: { readonly usual: ',' | '\t'; readonly isFixed: boolean } | null;
   /** Whether columns have types. */
   readonly hasTypes: boolean;
-  /** Whether rows are JSON objects: sources then know their columns after all rows only. */
+  /** Whether rows are JSON objects: sources then know their columns only after all rows. */
   readonly isJson: boolean;
-  /** Formats whose JSON objects are passed on into this one with our members added. */
+  /** Formats whose JSON objects are passed on into this format with our members added. */
   readonly passesOn: readonly string[];
   /** Whether rows need a position. */
   readonly needsPosition: boolean;
@@ -68,7 +68,7 @@ const LIST = {
     ...NONE,
     title: 'CSV',
     extensions: ['csv', 'txt'],
-    // Content that has no mark of its own.
+    // The fallback for content without a signature.
     sniff: () => true,
     isResumable: true,
     delimiter: { usual: ',', isFixed: false },
@@ -108,7 +108,7 @@ const LIST = {
     ...TYPED,
     title: 'Parquet',
     extensions: ['parquet', 'pq'],
-    // Everything in the second is encrypted, as its reader says.
+    // PARE files are entirely encrypted, as the reader reports.
     sniff: (text) => text.startsWith('PAR1') || text.startsWith('PARE'),
   },
   arrow: {
@@ -141,17 +141,17 @@ const LIST = {
 } as const satisfies Readonly<Record<string, Format>>;
 
 export type FileFormat = keyof typeof LIST;
-/** The formats of which something holds. */
+/** The formats with given properties. */
 export type FormatWith<Part> = {
   [Name in FileFormat]: (typeof LIST)[Name] extends Part ? Name : never;
 }[FileFormat];
-/** The formats by their names, as users type them. */
+/** The formats by name, as users type them. */
 export const FORMATS: Readonly<Record<FileFormat, Format>> = LIST;
 export const FILE_FORMATS = Object.keys(LIST) as readonly FileFormat[];
 /** Formats that rows are written in. */
 export const WRITTEN_FORMATS = FILE_FORMATS.filter((name) => FORMATS[name].isWritten);
 
-/** `CSV, TSV, … or Arrow IPC`: what is read. */
+/** `CSV, TSV, … or Arrow IPC`: the formats that are read. */
 export const FORMAT_TITLES = FILE_FORMATS.map((name) => FORMATS[name].title)
   .join(', ')
   .replace(/, ([^,]*)$/, ' or $1');
@@ -165,20 +165,20 @@ interface NamedFormat {
   readonly gzip: boolean;
 }
 
-/** The format that a file's name gives; null if its extension is of none. */
+/** The format of a file name; null for an unknown extension. */
 export function formatOfName(path: string): NamedFormat {
   const extension = /\.([^./\\]+)$/.exec(path.replace(/\.(?:gz|zst)$/i, ''))?.[1]?.toLowerCase();
   return { format: BY_EXTENSION.get(extension ?? '') ?? null, gzip: isGzipName(path) };
 }
 
-/** The format that the first bytes of a content show; csv for content that has no mark of its own. */
+/** The format of the first bytes of a content; csv for content without a signature. */
 export function formatOfBytes(head: Uint8Array): FileFormat {
   const text = beginningOf(head);
   const start = text
     .replace(/^\xef\xbb\xbf/, '')
     .replace('\u001e', '')
     .trimStart();
-  // From the last one, whose marks are the surest, to the first, which takes what no other knows.
+  // Tried from the last one, whose signature is the most certain, to the first, which accepts the rest.
   return FILE_FORMATS.findLast((name) => FORMATS[name].sniff(text, start)) ?? 'csv';
 }
 
@@ -195,7 +195,7 @@ export function readFormatOf(format: FileFormat): FileFormat {
   return FORMATS[format].readAs ?? format;
 }
 
-/** The format in which rows of an input are written, where nobody says another. */
+/** The default output format for rows of an input. */
 export function writtenFormatOf(format: FileFormat): FileFormat {
   return FORMATS[format].isWritten ? format : 'csv';
 }

@@ -1,5 +1,5 @@
-// Where the first rows of a table show positions: in a pair of columns, in one column of whole positions, or inside of
-// objects of JSON; and how such values are read. For the command and for the page.
+// Finds the positions in the first rows of a table: in a pair of columns, in one column of whole positions, or inside
+// JSON objects; and reads them. For the command and for the page.
 
 import { delimiterOf } from '../hexcodes/wire/bulk/csv-header.js';
 import type { Delimiter } from '../hexcodes/wire/job.js';
@@ -19,7 +19,7 @@ import { isLineOrArea, shapeInText, systemInText } from './shapes/shape-text.js'
 import { lonePoint, otherSystemOf, typeName } from './shapes/shapes.js';
 import type { Sheet } from './xlsx/workbook.js';
 
-/** The first rows of an input as texts, one a column: columns are judged by them. */
+/** The first rows of an input as texts, from which columns are inferred. */
 export interface FirstRows {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -41,9 +41,7 @@ export type WholePosition =
       readonly lng: readonly string[];
     };
 
-/**
- * One column that holds whole positions: by its name and its values, without a header by its values alone.
- */
+/** The column that holds whole positions: by its name and its values, without a header by its values alone. */
 export function wholePosition(sample: FirstRows, hasHeader: boolean): WholePosition | null {
   const { names } = sample;
   for (const column of positionColumns(names)) {
@@ -58,7 +56,7 @@ export function wholePosition(sample: FirstRows, hasHeader: boolean): WholePosit
   return isOnly ? { kind: 'text', column: texts[0]! } : null;
 }
 
-/** The members of a column's objects that are a position: lat and lng in all their names, or a GeoJSON point. */
+/** The members of a column's objects that form a position: lat and lng in all their names, or a GeoJSON point. */
 export function nestedIn(sample: FirstRows, column: number): WholePosition | null {
   const first = textsOf(sample, column).find((text) => text.startsWith('{'));
   if (first === undefined) return null;
@@ -86,7 +84,7 @@ export function holdsPositions(sample: FirstRows, column: number): boolean {
   return texts.length > 0 && texts.filter((text) => wholeIn(text) !== null).length > texts.length / 2;
 }
 
-/** A text as one position: also a geometry of several parts that has only one point. */
+/** A text as one position, also a geometry of several parts with only one point. */
 function wholeIn(text: string): Position | null {
   const position = parsePosition(text);
   if (position !== null) return [position.latDeg, position.lngDeg, position.middleOf === 'view'];
@@ -96,8 +94,8 @@ function wholeIn(text: string): Position | null {
 }
 
 /**
- * Whether a column of a pair needs more than the kernel's reading of numbers: degrees, minutes and seconds, a
- * hemisphere, a plus sign.
+ * Whether a column of a pair needs more than the kernel's number reader: degrees, minutes and seconds, a hemisphere,
+ * a plus sign.
  */
 export function holdsAngles(sample: FirstRows, column: number, axis: 'lat' | 'lng'): boolean {
   return textsOf(sample, column).some((text) => {
@@ -113,7 +111,7 @@ export function shapesIn(sample: FirstRows, column: number): string[] {
   return types.length <= shapes.length / 2 ? [] : [...new Set(types)];
 }
 
-/** The other system that the first geometry of a column names; null where it is WGS 84 or names none. */
+/** The other coordinate system of the first geometry of a column; null for WGS 84 or none. */
 export function otherSystemIn(sample: FirstRows, column: number): OtherSystem | null {
   for (const text of textsOf(sample, column)) {
     const system = systemInText(text);
@@ -126,9 +124,9 @@ export function otherSystemIn(sample: FirstRows, column: number): OtherSystem | 
 type Position = readonly [latDeg: number, lngDeg: number, isView: boolean];
 const NONE: Position = [Number.NaN, Number.NaN, false];
 
-/** The position in a text of a column of positions; NaN where there is none. */
+/** The position in a text of a column of positions; NaN if there is none. */
 export function positionInText(text: string, where: WholePosition): Position {
-  // Some rows of a column may have an object, and others a text.
+  // A column may have objects in some rows and texts in others.
   if (where.kind === 'text' || !/^\s*[{[]/.test(text)) return wholeIn(text) ?? NONE;
   let object: unknown;
   try {
@@ -137,7 +135,7 @@ export function positionInText(text: string, where: WholePosition): Position {
     return NONE;
   }
   if (repeatedMember(text) !== undefined) return NONE;
-  // Geometries of GeoJSON may say their system, and members beside the position a hemisphere.
+  // Geometries of GeoJSON may give their system, and members next to the position a hemisphere.
   if (otherSystemOf(object) !== null || hemisphereFault(Object.keys(object ?? {})) !== undefined) return NONE;
   return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng'), false];
 }
@@ -156,17 +154,15 @@ const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * A text as a coordinate in degrees; NaN if it is not one. It must be a number, with a point or a comma, or degrees,
- * minutes and seconds; blanks around it are allowed.
- *
- * @param axis the coordinate: a hemisphere of the other one (`21E` as a latitude) is refused
+ * minutes and seconds; surrounding blanks are allowed.
+ * @param axis the coordinate: a hemisphere of the other one (`21E` as a latitude) is rejected
  */
 export function degreesInText(value: string, axis: 'lat' | 'lng'): number {
   const text = plainNumber(value);
   return NUMBER.test(text) ? Number(text) : (parseAngle(text, axis) ?? Number.NaN);
 }
 
-// The header row of a table that has titles above it: the first row whose names are known. For the command and for the
-// page.
+// Finds the header row of a table below titles: the first row with known names. For the command and for the page.
 
 /** Columns that a caller names. */
 interface NamedColumns {
@@ -180,9 +176,9 @@ interface NamedColumns {
 export const SEARCHED_ROWS = 20;
 
 /**
- * The first row with known names, or those that the caller gives; undefined where there is none.
- * @param rows those at the beginning that are not blank, without line ends
- * @param given the delimiter, where it is known
+ * The first row with known names, or with those of the caller; undefined if there is none.
+ * @param rows at the beginning that are not blank, without line ends
+ * @param given the delimiter, if known
  */
 export function belowTitles(
   rows: readonly string[],
@@ -204,7 +200,7 @@ const fieldsIn = (row: string, delimiter: Delimiter): readonly string[] =>
 
 /**
  * Whether fields are names of columns that are read.
- * @param below the next row: a name that is an everyday word must have a position below it
+ * @param below the next row: below a name that is an everyday word it must have a position
  */
 export function isHeader(
   fields: readonly string[],
@@ -228,13 +224,13 @@ function hasKnownNames(fields: readonly string[]): boolean {
   return (lat.length > 0 && lng.length > 0) || codeColumns(fields).length > 0;
 }
 
-/** Whether a text is a whole position in degrees that can be. */
+/** Whether a text is a whole position with valid degrees. */
 export function isPosition(text: string): boolean {
   const position = parsePosition(text);
   return position !== null && Math.abs(position.latDeg) <= 180 && Math.abs(position.lngDeg) <= 180;
 }
 
-/** The first sheet of a workbook with a row of known names; undefined where there is none. */
+/** The first sheet of a workbook with a row of known names; undefined if there is none. */
 export function likelySheet(sheets: readonly Sheet[]): Sheet | undefined {
   return sheets.find((sheet) => sheet.firstRows(SEARCHED_ROWS).some(hasKnownNames));
 }

@@ -15,7 +15,7 @@ import { TableError } from './table-error.js';
 const QUOTED = /[",\r\n]|^\s|\s$/;
 /** Bytes that end a chunk. */
 const CHUNK_BYTES = 64 * 1024;
-/** Letters of a text that is written letter by letter. */
+/** Longest text that is written character by character. */
 const SHORT = 64;
 const MAX_ASCII = 127;
 const [LINE_FEED, BLANK, QUOTE, COMMA] = [10, 32, 34, 44] as const;
@@ -46,7 +46,7 @@ export class CsvLines {
     return bytes;
   }
 
-  /** @returns false for a text with quotes, and with other letters than ASCII */
+  /** @returns false for a text with quotes or characters outside ASCII */
   #addPlain(text: string): boolean {
     const bytes = this.#bytes;
     const at = this.#at;
@@ -60,13 +60,13 @@ export class CsvLines {
     return true;
   }
 
-  /** @param after bytes that there must be room for after the text */
+  /** @param after bytes of space that must follow the text */
   #addText(text: string, after: number): void {
     this.#reserve(3 * text.length + after);
     this.#at += this.#encoder.encodeInto(text, this.#bytes.subarray(this.#at)).written;
   }
 
-  /** Makes room for bytes. */
+  /** Reserves space for bytes. */
   #reserve(more: number): void {
     if (this.#at + more <= this.#bytes.length) return;
     const larger = new Uint8Array(2 * (this.#at + more));
@@ -82,7 +82,7 @@ export function* csvOf(rows: Iterable<readonly (string | undefined)[]>): Generat
   yield lines.take();
 }
 
-/** Rows with `lat` and `lng` after their other columns; `lat` holds the fault of a position that cannot be read. */
+/** Rows with `lat` and `lng` after their other columns; `lat` holds the fault of an unreadable position. */
 export function rowsAsCsv(
   names: readonly string[],
   rows: Iterable<PlacedRow<string | undefined>>,
@@ -99,7 +99,7 @@ function quoted(text: string): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-// A JSON text that is one table as CSV: GeoJSON, a list of rows, or an object around one list, as interfaces answer.
+// A JSON text that is one table as CSV: GeoJSON, a list of rows, or an object around one list, as APIs answer.
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -138,7 +138,7 @@ function valuesOf(text: string): unknown[] {
   }
 }
 
-/** @throws TableError for a member that is given twice with different values */
+/** @throws TableError for a member that is repeated with different values */
 function parseOnce(text: string): unknown {
   const value = parseExact(text);
   const twice = repeatedMember(text);
@@ -216,13 +216,16 @@ function plainRows(rows: readonly (readonly unknown[])[]): Iterable<Uint8Array> 
 
 const namesOf = (rows: readonly Members[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
 
-/** Names may be those of every object's own methods. */
+/** Names may equal methods of every object. */
 const memberOf = (row: Members, name: string): unknown => (Object.hasOwn(row, name) ? row[name] : undefined);
 
 const fieldOf = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : jsonText(value);
 
-/** Whether a text is JSON that this reads, and no lines of JSON. @param beginning some thousand letters, or all */
+/**
+ * Whether a text is JSON that this module reads, and not lines of JSON.
+ * @param beginning some thousand characters, or all
+ */
 export function isJsonTable(beginning: string): boolean {
   const start = beginning.replace(/^\ufeff/, '').trimStart();
   // A list of numbers is a line of JSON: a position.

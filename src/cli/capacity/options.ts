@@ -35,7 +35,7 @@ export function readDuration(text: string): number {
   throw new InvalidArgumentError(`Write a time as 50ms, 5s, 10min, 6h or 2d, up to ${MAX_YEARS}y.`);
 }
 
-/** @param shown the usual time as the help says it */
+/** @param shown the default as the help shows it */
 export const durationOption = (flags: string, help: string, usualMs: number, shown: string): Option =>
   new Option(flags, help).argParser(readDuration).default(usualMs, shown);
 
@@ -46,13 +46,13 @@ function readShare(text: string): number {
   throw new InvalidArgumentError('Write a share as 40% or 0.4.');
 }
 
-/** NaN where it is not one. */
+/** NaN for an invalid text. */
 function shareOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?) ?(%?)$/.exec(text.trim());
   return match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
 }
 
-/** `50000`, `50k`, `2e9`, `1.5M`, `50,000`; NaN where it is not one. */
+/** `50000`, `50k`, `2e9`, `1.5M`, `50,000`; NaN for an invalid text. */
 function numberOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(?:e(\d+))? ?([kMG]?)$/.exec(
     text.trim().replace(/(?<=\d)[_,](?=\d{3}(?!\d))/g, ''),
@@ -158,7 +158,7 @@ export interface PlanOptions {
   readonly json?: true;
 }
 
-/** Flags for facts that a trace holds itself, or for bytes, which no trace has. */
+/** Flags for facts that a trace itself holds, or for bytes, which no trace has. */
 const ONLY_OF_FLEETS: readonly (keyof PlanOptions)[] = [
   ...(['vehicles', 'interval', 'pointsPerReport', 'reportTogether', 'flush', 'gateways'] as const),
   ...(['peak', 'counts', 'nightly', 'growth', 'link', 'proxies', 'html'] as const),
@@ -262,7 +262,7 @@ export function addPlanFlags(command: Command): Command {
     .option('--json', 'the plan as JSON, as docs/reference/plan.schema.json describes it');
 }
 
-/** @throws CliFailure USAGE that names the flags of a fleet that were given beside --trace */
+/** @throws CliFailure USAGE that names the flags of a fleet given together with --trace */
 export function refuseFleetFlags(command: Command): void {
   const given = givenOptions(command)
     .filter((option) => (ONLY_OF_FLEETS as readonly string[]).includes(option.attributeName()))
@@ -298,8 +298,8 @@ function readPrice(text: string): number {
   throw new InvalidArgumentError(`Write a price as 0.04/core-h, up to ${grouped(MAX_PRICE)}.`);
 }
 
-// Where `hexcodes bench --json` writes: proved to be writable before minutes of measuring, written at their end. An
-// existing file keeps its content until the new one is whole, and an interrupted bench leaves no new file.
+// The output of `hexcodes bench --json`: checked to be writable before minutes of measuring, written at their end. An
+// existing file keeps its content until the new one is complete, and an interrupted bench leaves no new file.
 
 // Reads a file of results of `hexcodes bench`, or the one that ships with the package.
 const SHIPPED = fileURLToPath(new URL('../../../data/capacity.json', import.meta.url));
@@ -314,7 +314,7 @@ export function readResultsFile(path: string | undefined): Results {
 }
 
 export class ResultsOutput {
-  /** Whether the results go to standard output, and messages for people have to go elsewhere. */
+  /** Whether the results go to standard output, so that messages for people must go elsewhere. */
   readonly isStandardOutput: boolean;
   readonly #open: () => Output;
 

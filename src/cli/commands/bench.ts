@@ -10,12 +10,12 @@ import { say } from '../../files/terminal/say.js';
 import { durationOption, ResultsOutput, readDuration, readResultsFile } from '../capacity/options.js';
 import { givenOptions } from '../conversion-options.js';
 
-// The part of a bench that runs now, on standard error: one line that is redrawn on a terminal, a line for each part
-// elsewhere.
+// Shows the current part of a bench on standard error: on a terminal one line that is redrawn, elsewhere a line for
+// each part.
 const CLEAR_LINE = '\r\u001b[K';
 const BAR_CELLS = 20;
 
-/** Share of a bench from which on its speed says when it ends. */
+/** Share of a bench from which its speed predicts the end. */
 const MIN_SHARE = 0.03;
 
 const clock = (ms: number): string =>
@@ -46,7 +46,7 @@ class BenchProgress {
     return clock(performance.now() - this.#startMs);
   }
 
-  /** Time left, at the speed so far; '' where too little is done to tell, and at the end. */
+  /** Time left at the current speed; '' at the beginning and at the end. */
   #left(share: number): string {
     if (share < MIN_SHARE || share >= 1) return '';
     return `, some ${clock(((performance.now() - this.#startMs) * (1 - share)) / share)} left`;
@@ -158,7 +158,7 @@ async function measure(files: readonly string[], options: Options): Promise<void
   try {
     await output?.write(`${JSON.stringify(results)}\n`);
   } finally {
-    // A disk that has become full meanwhile must not take the figures as well.
+    // A disk that is full by now must not lose the figures as well.
     if (output?.isStandardOutput === true) say(benchText(results));
     else process.stdout.write(benchText(results));
   }

@@ -81,7 +81,7 @@ interface InvalidRow {
   /** Text of the column; absent where the row itself is at fault. */
   readonly text?: string;
   readonly reason?: string;
-  /** Codes that were probably meant, in words. */
+  /** Suggested codes, as text. */
   readonly perhaps?: string;
 }
 
@@ -93,7 +93,7 @@ function print({ file, row, text, reason, perhaps }: InvalidRow): void {
 
 type Read = NonNullable<ReturnType<Hexcodes['read']>>;
 
-/** Rows after an invalid one among which the next code is looked for. */
+/** Rows after an invalid one that are searched for the next code. */
 const NEXT_ROWS = 100;
 
 function nextCode(
@@ -141,7 +141,7 @@ async function checkFile(
       const isMeant = read !== null && (options.canonical !== true || read.hexcodes === text);
       if (read !== null) before = read;
       if (isMeant) continue;
-      // Now, as the reader of the list may leave.
+      // Set now, because the reader of the list may leave.
       process.exitCode = EXIT.FAILED;
       if (invalid++ >= listed || options.quiet === true) continue;
       const textAt = (later: number): string => codeTextOf(column, values[at]?.[later]);

@@ -49,14 +49,14 @@ function noFileNorPosition(hexcodes: Hexcodes, what: readonly string[]): CliFail
   );
 }
 
-/** Where a failed row is and what is wrong with it. */
+/** The location and the fault of a failed row, as a sentence. */
 function wordsOf({ file, row, fault }: FailedRow): string {
   return `${file}, row ${row}: ${fault}`;
 }
 
 /**
- * @param elapsedMs of this run; the tally adds that of the runs before it
- * @param failedWent where the failed rows are now, in words
+ * @param elapsedMs of this run; the tally adds earlier runs
+ * @param failedWent destination of the failed rows, as text
  */
 function summaryOf(
   tally: Tally,
@@ -88,7 +88,7 @@ function summaryOf(
     lines.push(`  ${grouped(rows).padStart(12)}  ${paint('dim', `${share} %`)}  ${code.padEnd(3)}  ${name}`);
   }
   if (tally.views > 0) lines.push(paint('yellow', viewsHint(tally.views)));
-  // Where nothing is done, the failure says it.
+  // If nothing was done, the failure reports it.
   if (tally.swapped > 0 && ok > 0) lines.push(paint('yellow', swappedHint(tally.swapped)));
   return `${lines.join('\n')}\n`;
 }
@@ -106,7 +106,7 @@ function swappedHint(count: number): string {
 /** Codes with hyphens, for grep. */
 const CODE_PATTERN = '[A-Z]{2,3}(-[2-9A-Z]{2,5}){1,3}';
 
-/** The remedy for a column of messages; null unless the first text that is not a code has one in it. */
+/** The remedy for a column of messages; null unless the first invalid text contains a code. */
 async function messagesHint(hexcodes: Hexcodes, { first }: Tally): Promise<string | null> {
   const row = first.get('INVALID_HEXCODES');
   if (row === undefined) return null;
@@ -139,7 +139,7 @@ interface ConvertOptions extends ConversionOptions {
   json?: boolean;
 }
 
-/** Where failed rows are after a run, for the summary; `stop` ends the run without one. */
+/** Destination of failed rows, for the summary; `stop` ends the run without one. */
 const FAILED_WENT = { keep: 'kept with their status', skip: 'left out', stop: '' } as const;
 const FORMAT_LIST = FILE_FORMATS.join(', ');
 const WRITTEN_LIST = WRITTEN_FORMATS.join(', ');
@@ -211,14 +211,14 @@ export async function convert(
   await convertWhole(operation, what, options, resolution);
 }
 
-/** `encode --lat 21.0288 --lng 105.8525`: columns of files are called otherwise. */
+/** `encode --lat 21.0288 --lng 105.8525`: columns of files have other names. */
 function refuseNumbersForColumns(what: readonly string[], { lat = '', lng = '' }: ConvertOptions): void {
   const isDegrees = (text: string): boolean => /^-?\d+\.\d+$/.test(text);
   if (what.length > 0 || !isDegrees(lat) || !isDegrees(lng)) return;
   throw badUsage('--lat and --lng name columns', `Perhaps: hexcodes encode ${lat},${lng}`);
 }
 
-/** `encode in.csv out.csv`, as commands that copy have it. */
+/** `encode in.csv out.csv`, as in commands that copy. */
 function refuseOutputAsInput(what: readonly string[]): void {
   const last = what.at(-1);
   if (what.length !== 2 || last === undefined || last === '-' || existsSync(last) || !existsSync(what[0]!))
@@ -286,7 +286,7 @@ function sortOf({ sort, memory }: ConvertOptions): FilesRequest['sort'] {
   return sort === undefined ? null : { memoryBytes: memoryBytesOf(memory ?? '256') };
 }
 
-/** The options that one position or code has too; all others are of rows of files. */
+/** The options that apply to one position or code; all others apply to rows of files. */
 const OF_ONE = ['output', 'resolution', ...Object.keys(EXTRAS), 'quiet', 'verbose', 'json'];
 
 function refuseFileOptions(command: Command, what: string): void {
@@ -300,7 +300,7 @@ function refuseFileOptions(command: Command, what: string): void {
   throw badUsage(`${found.long} is for files: it does not apply to ${what}`, hint);
 }
 
-/** Writes the answer to one position or code to stdout, or where `--output` says. */
+/** Writes the answer to one position or code to stdout, or to `--output`. */
 async function answer({ output }: ConvertOptions, text: string): Promise<void> {
   if (output === undefined || output === '-') {
     process.stdout.write(`${text}\n`);

@@ -33,7 +33,7 @@ interface Options extends CsvOptions {
   readonly quiet?: boolean;
 }
 
-/** Old and new code of a row, empty where it has none. */
+/** Old and new code of a row, empty if it has none. */
 type Pair = readonly [before: string, after: string];
 /** Both codes of each row of a batch; null for a row that is neither position nor code. */
 type Compare = (rows: TableRows) => (Pair | null)[];
@@ -130,7 +130,7 @@ async function listChanges(
       }
       if (pair[0] === pair[1]) continue;
       counts.changed++;
-      // Now, as the reader of the list may leave.
+      // Set now, because the reader of the list may leave.
       process.exitCode = EXIT.FAILED;
       process.stdout.write(`${counts.rows},${pair[0]},${pair[1]}\n`);
     }
@@ -155,7 +155,7 @@ function codesOfPosition(
   return codes.includes(null) ? null : (codes as unknown as Pair);
 }
 
-/** The codes of a code's cell with the provinces that both indexes give to its centre. */
+/** The code's cell with the province of its centre in each index. */
 function codesOfCode([before, after]: readonly [Hexcodes, Hexcodes], text: string): Pair | null {
   const read = before.read(codeIn(text));
   if (read === null) return null;

@@ -1,5 +1,5 @@
-// Positions and codes on the command line of encode and decode, in place of files: which arguments are positions or
-// codes, and their answers. One that cannot be answered is named, and the others are answered.
+// Positions and codes on the command line of encode and decode, in place of files: finds and answers them. One that
+// cannot be answered is named, and the others are answered.
 
 import { CliFailure, EXIT } from '../../files/exit-codes.js';
 import { formatOfName } from '../../files/format.js';
@@ -10,27 +10,30 @@ import { looksSwapped, type Operation } from '../../hexcodes/wire/job.js';
 import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-text.js';
 import { METRES, notesOn } from './other-command.js';
 
-/** A text of the command line, and what was found in it. */
+/** A text of the command line, and its content. */
 export type GivenText =
   | { readonly text: string; readonly position: Position; readonly isSwapped: boolean }
   | { readonly text: string; readonly code: string }
   | { readonly text: string; readonly nothing: true };
 
-/** Texts with a folder, or the ending of a format or of a packed file, are paths, whether or not the file exists. */
+/**
+ * Texts with a folder, or with the extension of a format or of a packed file, are paths, whether or not the file
+ * exists.
+ */
 export function isPath(text: string): boolean {
-  // A page's own link without its scheme, and a code that was copied with the slash after it.
+  // A page's own link without its scheme, and a code copied with a trailing slash.
   if (/\/#/.test(text) || /^[^:./\\]*\/+$/.test(text)) return false;
   return /^[^:]*[/\\]|\.(?:gz|zst)$/i.test(text) || formatOfName(text).format !== null;
 }
 
-/** Arguments that look like a position or code that was mistyped. */
+/** Arguments that look like a mistyped position or code. */
 const LOOKS_MEANT: Readonly<Record<Operation, RegExp>> = {
   encode: /\d\D+\d/,
   decode: /^\p{L}{2,3}.*\d|^\d.*\p{L}/u,
 };
 
 /**
- * The positions or codes that arguments are: one that is written with blanks or is in a sentence, or one each.
+ * The positions or codes in the arguments: one written with blanks or inside a sentence, or one in each.
  * @returns null where they may be names of files, or are not positions
  */
 export async function givenTexts(
@@ -56,12 +59,12 @@ export async function givenTexts(
   return operation === 'encode' ? null : what.map((text) => ({ text, nothing: true }));
 }
 
-/** The codes or positions that a text names, or that it names none. */
+/** The codes or positions that a text names, if any. */
 async function foundIn(hexcodes: Hexcodes, operation: Operation, text: string): Promise<GivenText[]> {
   const position = operation === 'encode' ? parsePosition(text) : null;
   if (position !== null) return [{ text, position, isSwapped: false }];
   if (operation === 'decode' && hexcodes.isValid(text)) return [{ text, code: text }];
-  // Loaded for other texts alone: it brings the whole of H3.
+  // Loaded only for other texts: it includes all of H3.
   const { findCode } = await import('../../hexcodes/geometry/find-code.js');
   const found = findCode(hexcodes, text);
   const all = found === null ? [] : found.kind === 'several' ? found.found : [found];
@@ -76,9 +79,9 @@ async function foundIn(hexcodes: Hexcodes, operation: Operation, text: string): 
 }
 
 export interface GivenAnswers {
-  /** Lines of those that could be answered. */
+  /** Lines of the answered ones. */
   readonly lines: readonly string[];
-  /** Remarks about positions that are not quite what was requested. */
+  /** Remarks about positions that are not exactly the requested ones. */
   readonly notes: readonly string[];
   /** The failure of the others. */
   readonly failure: CliFailure | null;

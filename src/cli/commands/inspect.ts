@@ -53,7 +53,7 @@ export interface CodeFacts {
   edge_m: number;
   radius_m: number;
   parent: string | null;
-  /** Where the centre is, seen from the nearest town; null far from all. */
+  /** Position of the centre relative to the nearest town; null far from all. */
   near: PlaceNear | null;
   neighbors: { hexcodes: string; direction: string; distance_m: number }[];
   boundary: (readonly [lat: number, lng: number])[];
@@ -92,7 +92,7 @@ export function inspect(hexcodes: Hexcodes, text: string): CodeFacts {
 }
 
 /**
- * The code that a text names, or that of the position that it names; null if it names none in Viet Nam.
+ * The code that a text names, or the code of its position; null if it names none in Viet Nam.
  * @throws CliFailure for a text that names several places
  */
 function readFound(hexcodes: Hexcodes, text: string): ReadHexcode | null {
@@ -104,7 +104,7 @@ function readFound(hexcodes: Hexcodes, text: string): ReadHexcode | null {
   return hexcodes.adminCodeOf(lat, lng) === null ? null : hexcodes.read(hexcodes.encode(lat, lng).hexcodes);
 }
 
-/** The failure for a text that names several places, where one is requested. */
+/** The failure for a text that names several places where one is required. */
 export function severalFailure(found: Extract<FoundText, { kind: 'several' }>['found']): CliFailure {
   const names = found.map((each) => (each.kind === 'code' ? each.hexcodes : `${each.lat},${each.lng}`));
   return new CliFailure(
@@ -124,7 +124,7 @@ export function notAHexcode(hexcodes: Hexcodes, text: string): CliFailure {
     const hint = otherCommand(hexcodes, text) ?? words;
     return new CliFailure(EXIT.FAILED, message, hint);
   }
-  // None of several is likelier than the others until a position is known.
+  // None of several is more likely until a position is known.
   const sorted = `\nThose near a position first: hexcodes suggest ${shellWord(text)} --near LAT,LNG`;
   const hint = `Did you mean ${meant.words}?${meant.count > 1 ? sorted : ''}`;
   return new CliFailure(EXIT.FAILED, message, hint);

@@ -1,5 +1,5 @@
-// `hexcodes keys`: makes and changes API keys in the store. A running server sees a change within a second, of a store
-// that several nodes share within five. The text of a key is shown or written once; the store keeps a digest.
+// `hexcodes keys`: creates and changes API keys in the store. A running server sees a change within a second, in a
+// store that several nodes share within five. The secret of a key is shown or written once; the store keeps a digest.
 
 import { readFileSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -192,7 +192,7 @@ function writeJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 1)}\n`);
 }
 
-/** Rows for scripts; the name comes last, as it may be anything. */
+/** Rows for scripts; the name comes last, because it may contain anything. */
 function rowsOf(keys: readonly StoredKey[]): string {
   return keys
     .map(
@@ -303,7 +303,7 @@ function refusePipe({ out, show }: TextOptions): void {
 }
 
 /**
- * Writes the text before the key is stored: otherwise it could be lost. If the store then fails, there is no file.
+ * Writes the secret before the key is stored: otherwise it could be lost. If the store then fails, no file remains.
  */
 async function keepingText(
   { out }: TextOptions,

@@ -1,5 +1,5 @@
-// Hints: another command where a position, a code or a file is given to one that does not take it, remedies, and
-// remarks about a position that is not quite the one that a text names.
+// Hints: another command for a position, a code or a file given to one that does not accept it, remedies, and remarks
+// about a position that is not exactly the one in the text.
 
 import { existsSync } from 'node:fs';
 import { badUsage, type CliFailure } from '../../files/exit-codes.js';
@@ -14,7 +14,7 @@ import { type Position, parsePosition } from '../../hexcodes/wire/rows/position-
 /** The remedy for angles like `19°52'46S`. */
 export const UNCLEAR_S = `Its S may be seconds or south: write seconds as 46", and north or south after them.`;
 
-/** The remedy for metres whose system is not named as a whole. */
+/** The remedy for metres whose system is not fully named. */
 export const METRES = `These are metres, whose system must be named: "48Q 588702 2325601" for UTM, "VN-2000 105°45' 2325601 588702" with the central meridian for VN-2000.`;
 
 /** `Perhaps: hexcodes encode …` for a position, `… decode …` for a code, the remedy for metres; else undefined. */
@@ -26,7 +26,9 @@ export function otherCommand(hexcodes: Hexcodes, text: string): string | undefin
   return command === null ? undefined : `Perhaps: hexcodes ${command} ${shellWord(text)}`;
 }
 
-/** The failure for a first word that is a position, a code or a file; null for others, which commander answers. */
+/**
+ * The failure for a first word that is a position, a code or a file; null for other words, which commander reports.
+ */
 export async function noCommand(word: string): Promise<CliFailure | null> {
   const isFile = existsSync(word) && formatOfName(word).format !== null;
   const hint = isFile
@@ -48,11 +50,11 @@ export function notesOn({ middleOf }: Pick<Position, 'middleOf'>, isSwapped: boo
   ];
 }
 
-// Suggestions for a text that is not a hexcode, in words. One of several is never shown as the answer.
+// Suggestions for a text that is not a hexcode, as a sentence. One of several is never shown as the answer.
 
 type Near = NonNullable<SuggestOptions['near']>;
 
-/** Suggestions that are named where there are more. */
+/** Most suggestions that are named. */
 const NAMED = 3;
 
 interface Suggested {

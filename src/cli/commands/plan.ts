@@ -74,14 +74,14 @@ async function readTimedFile<Built>(
   }
 }
 
-/** JSON would write null for a number that is not finite: the text `Infinity` says that nothing carries a what-if. */
+/** JSON would write null for infinite numbers: the text `Infinity` says that nothing carries a what-if. */
 export const planJson = (plan: object): string => `${JSON.stringify(plan, withoutInfinity)}\n`;
 
 function withoutInfinity(_: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
-/** Largest fleet that a plan is made for. */
+/** Largest number of processes in a plan. */
 const MAX_PROCESSES = 100_000;
 
 export default function declare(program: Command): void {
@@ -136,7 +136,7 @@ async function plan(options: PlanOptions, command: Command): Promise<void> {
         : await traceAnswer(options.trace, options, results, source),
     );
   } catch (error) {
-    // Errors of the model are about the results; any other is a fault of ours.
+    // Errors of the model concern the results; any other is a defect of ours.
     if (error instanceof CliFailure || error instanceof TypeError || error instanceof RangeError) throw error;
     throw new CliFailure(
       EXIT.BAD_INPUT,
@@ -145,7 +145,7 @@ async function plan(options: PlanOptions, command: Command): Promise<void> {
   }
 }
 
-/** Whether results are those that ship, or of another machine than the one that plans. */
+/** Whether results are the shipped ones, or of another machine than the planning one. */
 function isElsewhere({ machine }: Results, source: string | undefined): boolean {
   const { model, cores } = machineNow();
   return source === undefined || machine.model !== model || machine.cores !== cores;
@@ -161,7 +161,7 @@ function onceAnswer(options: PlanOptions, results: Results): string {
   return options.json ? planJson(made) : onceText(made, results, isElsewhere(results, options.from));
 }
 
-/** As long as `hexcodes worker collect` lets a position wait, unless told otherwise. */
+/** Default wait of `hexcodes worker collect` for a position. */
 const COLLECT_MS = 200;
 
 function busAnswer(options: PlanOptions, results: Results): string {
@@ -192,7 +192,7 @@ async function fleetAnswer(options: PlanOptions, results: Results, command: Comm
   const { from: source, counts, html } = options;
   if (counts !== undefined && command.getOptionValueSource('peak') === 'cli')
     throw badUsage('--peak: not beside --counts, whose busiest hour it would be');
-  // Its fault is told before anything is simulated.
+  // Opened first, so that its fault is reported before the simulation.
   const output = html === undefined ? undefined : new ResultsOutput(html);
   const day =
     counts === undefined
@@ -255,7 +255,7 @@ async function traceAnswer(
   return options.json ? planJson(made) : traceText(made, results, source, isElsewhere(results, source));
 }
 
-/** The part of a request that a fleet and a trace have in common. */
+/** The part of a request that fleets and traces share. */
 const machinesOf = (options: PlanOptions, { machine }: Results) => ({
   targetP99Us: 1000 * options.p99,
   headroom: options.headroom,

@@ -1,5 +1,5 @@
-// `hexcodes serve`: runs the service, in this process or in several under this one; or says whether its configuration
-// is right (--check-config), or which it is (--print-config).
+// `hexcodes serve`: runs the service, in this process or in several under this one; or checks its configuration
+// (--check-config), or prints it (--print-config).
 import type { Command } from 'commander';
 import { ConfigError, SETTING_NAMES } from '../../config/config.js';
 import { EXIT } from '../../files/exit-codes.js';

@@ -98,7 +98,7 @@ async function namesOf(address: Address): Promise<ReadonlyMap<string, string>> {
       await store.close();
     }
   } catch {
-    // Without a store of keys the table has ids alone.
+    // Without a store of keys the table has only ids.
     return new Map();
   }
 }
@@ -134,7 +134,7 @@ async function withRows(
   }
 }
 
-/** A day or an hour of the zone. */
+/** A day or an hour in the time zone. */
 function boundMs(
   option: string,
   text: string,
@@ -143,7 +143,7 @@ function boundMs(
   const name = text.slice(0, 10);
   const dayMs = BOUND.test(text) ? Date.parse(name) : Number.NaN;
   const hour = text.length > 10 ? Number(text.slice(11, 13)) : undefined;
-  // Date.parse takes 30 February for a day in March.
+  // Date.parse reads 30 February as a day in March.
   const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(name);
   if (!isDay || (hour ?? 0) > 23)
     throw badUsage(`${option} ${text}: must be a day as 2026-11-01 or an hour as 2026-11-01T08`);
@@ -198,7 +198,7 @@ async function exportTo(
   }
 }
 
-/** Requests and points that were answered, how many of the points failed, and what was refused over limits. */
+/** Answered requests and points, failed points, and work rejected over limits. */
 interface Line {
   readonly key_id: string;
   readonly name: string;

@@ -45,7 +45,7 @@ import {
   type WatchedOptions,
 } from '../watched.js';
 
-// Says counts from time to time on standard error, where they have changed, and once more at the end.
+// Reports counts periodically on standard error, if they have changed, and once more at the end.
 
 /** A count with its words: `[17, 'messages']`. */
 type Count = readonly [number, string];
@@ -76,8 +76,7 @@ export class CountsReport {
   }
 }
 
-// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and says what it does on standard
-// error.
+// `hexcodes worker`, without a subcommand: runs a worker until Ctrl-C or SIGTERM, and reports on standard error.
 
 /** Options of commands that run until they are stopped. */
 interface RunOptions extends AdminOptions {
@@ -95,14 +94,17 @@ interface WorkOptions extends StreamOptions, ReadingOptions, RunOptions {
   readonly instance?: string;
 }
 
-/** Time in which messages under way may end after the order to stop. */
+/** Time for messages under way after the order to stop. */
 const GRACE_MS = 10_000;
-/** A bus without such a time has no need of it. */
+/** Largest interval; a bus without an acknowledgement deadline needs no heartbeat. */
 const MAX_KEEP_MS = 60_000;
-/** More messages under way than this are no faster. */
+/** Most messages under way; more are not faster. */
 const MAX_MESSAGES = 256;
 
-/** Options of reports and of room that is given back. @param giveBack help of the option */
+/**
+ * Options of reports, and of space that is freed.
+ * @param giveBack help of the option
+ */
 const addReporting = (command: Command, giveBack: string): Command =>
   command
     .addOption(new Option('--give-back [time]', giveBack).preset(GIVE_BACK_AFTER))
@@ -190,7 +192,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
 }
 
 interface Reporting {
-  /** Said when the work begins. */
+  /** Sentence for the start of the work. */
   readonly begun: string;
   readonly counts: () => readonly Count[];
   readonly everyMs: number;

@@ -14,7 +14,7 @@ export async function serveAlone(config: ServeConfig): Promise<void> {
     if (++signals > 1) process.exit(EXIT.FAILED);
     if (service !== undefined) stopAndExit(service, config);
   };
-  // Before the port opens: a signal that comes with the first requests lets them end.
+  // Installed before the port opens: a signal during the first requests lets them finish.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
   service = await serve(config, await readServedData(config));
   if (signals > 0) stopAndExit(service, config);

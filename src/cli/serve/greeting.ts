@@ -1,5 +1,5 @@
-// The greeting of `hexcodes serve`: its address and a first call, on standard error; logs are on standard output.
-// A key is shown on a terminal only.
+// The greeting of `hexcodes serve`: its address and a first call, on standard error; logs go to standard output. A
+// key is shown only on a terminal.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXIT } from '../../files/exit-codes.js';
@@ -8,7 +8,7 @@ import { VERSION } from '../../hexcodes/version.js';
 
 // The end of a process that serves.
 
-/** A last resort: a stop that takes longer than it may, and this, ends the process with a failure. */
+/** Last resort: a stop that exceeds its time by this ends the process with a failure. */
 const CLOSING_TIMEOUT_MS = 6000;
 
 /** Stops the service, then ends the process: with a failure if the stop fails or takes too long. */
@@ -37,7 +37,7 @@ export function greet(greeting: Greeting): void {
   say(`${greetingLines(greeting, process.stderr.isTTY).join('\n')}\n`);
 }
 
-/** @param isTerminal whether a person reads: then it names the page and the documents, and shows the first key */
+/** @param isTerminal whether a person reads: then the page, the documents and the first key are shown */
 export function greetingLines(
   { host, port, firstKeyFile, transport }: Greeting,
   isTerminal: boolean,

@@ -1,6 +1,5 @@
-// The program of each process of `hexcodes serve --processes N`. The supervisor sends the configuration, and decides
-// about signals: those of a terminal go to all of its processes and mean nothing here. Without a supervisor the process
-// stops.
+// The program of each process of `hexcodes serve --processes N`. The supervisor sends the configuration, and handles
+// signals: those of a terminal reach all processes and are ignored here. Without a supervisor the process stops.
 
 import { EXIT } from '../../files/exit-codes.js';
 import { readServedData } from '../../files/library.js';

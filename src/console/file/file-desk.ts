@@ -1,5 +1,5 @@
-// The content of the panel for files: a table or lines of JSON are dropped, chosen or pasted, converted here in a
-// worker, summed up, drawn on the map, and downloaded. Nothing leaves the browser.
+// The content of the panel for files: a table or lines of JSON are dropped, chosen or pasted, converted in a worker,
+// summarised, drawn on the map, and downloaded. Nothing leaves the browser.
 
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { shellWord } from '../../tables/table-error.js';
@@ -17,7 +17,7 @@ import { reasonWords, summary } from './file-summary.js';
 import type { FileFormat, FileNews, FileTask, FoundTable } from './messages.js';
 import { type Columns, rowTexts } from './table-plan.js';
 
-// The first rows of a table with the columns that were taken of them, and other columns to choose.
+// The first rows of a table with the columns in use, and other columns to choose.
 
 const KINDS = {
   positions: 'kindPositions',
@@ -25,7 +25,7 @@ const KINDS = {
   codes: 'kindCodes',
 } as const satisfies Record<Columns['kind'], TextKey>;
 
-/** @param again converts the file once more, with columns or a sheet that were chosen */
+/** @param again converts the file again, with the chosen columns or sheet */
 function columnChooser(
   { plan, columns, sheets, sheet }: FoundTable,
   isOpen: boolean,
@@ -129,17 +129,17 @@ function firstRows(names: readonly string[], rows: readonly (readonly string[])[
 
 addTexts(fileTexts);
 
-/** A file that waits for its turn. */
+/** A file in the queue. */
 interface Waiting {
   readonly file: Blob;
-  /** Absent: by its bytes. */
+  /** Absent: determined by its bytes. */
   readonly format?: FileFormat;
   readonly isGzip: boolean;
   /** Name of the answer, without its extension. */
   readonly name: string;
   /** Extension of an answer that is a table. */
   readonly extension: string;
-  /** Name that the visitor knows; '' of pasted lines. */
+  /** Name as the visitor knows it; '' for pasted lines. */
   readonly title: string;
   /** Columns and sheet that the visitor has chosen. */
   readonly columns?: Columns;
@@ -267,7 +267,7 @@ export class FileDesk {
     ]);
   }
 
-  /** Files that come while others are converted wait for them; else they replace what was there. */
+  /** Files that come while others are converted are queued; otherwise they replace the previous answers. */
   #take(files: readonly Waiting[]): void {
     if (files.length === 0) return;
     this.#waiting.push(...files);
@@ -293,7 +293,7 @@ export class FileDesk {
     report(() => say('reading'));
     bar.hidden = false;
     this.#stopButton.hidden = false;
-    // The size of what is packed is not known.
+    // The unpacked size of a packed file is not known.
     if (isGzip) bar.removeAttribute('value');
     else bar.value = 0;
     const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
@@ -306,7 +306,7 @@ export class FileDesk {
       const { columns: _, sheet: __, ...same } = waiting;
       this.#take([{ ...same, ...next, replaces: section }]);
     };
-    /** With latitude and longitude exchanged, where they are two columns. */
+    /** Converts again with latitude and longitude exchanged, if they are two columns. */
     const exchange = (): (() => void) | undefined => {
       if (table?.columns?.kind !== 'positions') return undefined;
       const { columns: used, sheets, sheet: read } = table;
@@ -325,7 +325,7 @@ export class FileDesk {
         click: () => this.#take([{ ...waiting, replaces: section }]),
       });
       section.replaceChildren(...heading, ...parts, changed, ...chooser);
-      // The answer to the first file is below all the controls of the panel.
+      // The answer to the first file is below all controls of the panel.
       const isFirst = result.childElementCount === (replaces === undefined ? 0 : 1);
       if (replaces === undefined) result.append(section);
       else {
@@ -391,7 +391,7 @@ export class FileDesk {
     worker.postMessage(task);
   }
 
-  /** Points of all files of one drop lie on the map together. */
+  /** Points of all files of one drop are drawn together. */
   #draw(section: HTMLElement, points: DescribedPoints, zones: Uint8Array<ArrayBuffer> | undefined): void {
     this.#points.set(section, { points, zones });
     const all = [...this.#points.values()];

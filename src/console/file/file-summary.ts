@@ -13,7 +13,7 @@ import type { FailedExample, FileNews, FileTally, WorkbookTask } from './message
 
 type Done = Extract<FileNews, { readonly kind: 'done' }>;
 
-/** A sentence of the readers in the language of the page. */
+/** A reader's sentence in the language of the page. */
 export const reasonWords = (sentence: string): string =>
   language.now === 'vi' ? inVietnamese(sentence) : sentence;
 

@@ -7,7 +7,7 @@ import type { Columns, TablePlan } from './table-plan.js';
 
 export type FileFormat = 'csv' | 'ndjson';
 
-/** From the page: one file. A worker converts one, and is then ended. */
+/** From the page: one file. A worker converts one file and then ends. */
 export interface FileTask {
   readonly kind: 'convert';
   readonly file: Blob;
@@ -46,7 +46,7 @@ export interface FailedExample {
 
 export interface FileTally {
   readonly operation: Operation;
-  /** Before the names of our columns; '' but where the file has one of them. */
+  /** Prefix of our column names; '' unless the file has one of them. */
   readonly prefix: string;
   rows: number;
   /** Counts by index of ROW_STATUSES. */
@@ -54,17 +54,17 @@ export interface FileTally {
   /** OK rows by admin number. */
   readonly byAdmin: number[];
   readonly examples: FailedExample[];
-  /** OK rows in each zone, and the name of their column; none and '' without zones. */
+  /** OK rows in each zone, and the name of their column; empty without zones. */
   readonly byZone: number[];
   zoneColumn: string;
 }
 
-/** The table as the worker has found it. */
+/** The table as detected by the worker. */
 export interface FoundTable {
   readonly plan: TablePlan;
-  /** The columns of it that were used. */
+  /** The columns that were used. */
   readonly columns: Columns | undefined;
-  /** Names of a workbook's sheets that have rows, and which was read; none of other files. */
+  /** Names of a workbook's sheets with rows, and the sheet that was read; empty for other files. */
   readonly sheets: readonly string[];
   readonly sheet: number;
   /** Rows above the header that were left out. */
@@ -80,18 +80,18 @@ export type FileNews =
       readonly format: FileFormat;
       /** The bytes that `hexcodes encode` writes. */
       readonly answer: Blob;
-      /** The header row and the rows of the answer that failed; empty where none did. */
+      /** The header row and the failed rows of the answer; empty if there are none. */
       readonly failed: Blob;
       readonly tally: FileTally;
       readonly points: PointsToDraw;
       /** The first row of each block of answers and its first byte in `answer`: pairs. */
       readonly blocks: readonly number[];
-      /** The zone of each point, 255 of none; empty without zones. */
+      /** The zone of each point, 255 for none; empty without zones. */
       readonly zones: Uint8Array<ArrayBuffer>;
     }
   /** A zone, by its index, with more cells than a list may have. */
   | { readonly kind: 'zoneTooLarge'; readonly zone: number }
-  /** A file of a format that the command reads and the page does not. */
+  /** A file in a format that only the command reads. */
   | { readonly kind: 'commandOnly'; readonly title: string }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'workbook'; readonly workbook: Blob };

@@ -1,5 +1,5 @@
-// The bytes of a file as the readers of the service take them: unpacked, a workbook as CSV, in UTF-8, with a header row
-// that names the columns which are taken.
+// The bytes of a file as the readers of the service accept them: unpacked, a workbook as CSV, in UTF-8, with a header
+// row that names the columns in use.
 
 import { lineEndOf, sepLineOf } from '../../hexcodes/wire/bulk/csv-header.js';
 import { BulkInputError, type BulkRequest, type Delimiter } from '../../hexcodes/wire/job.js';
@@ -34,20 +34,20 @@ import {
   withPosition,
 } from './table-plan.js';
 
-// Lines of JSON become lines that the readers of the service take: where their positions have other names, or are
-// texts, objects, or degrees and minutes. The code of the command finds the positions.
+// Rewrites lines of JSON for the readers of the service: where positions have other names, or are texts, objects, or
+// degrees and minutes. The code of the command finds the positions.
 
 type Row = Readonly<Record<string, unknown>>;
 type Position = readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
 /** Sample lines that decide how the rest is rewritten. */
 const SAMPLE_LINES = 100;
-/** Members that the readers take besides the position; they refuse those that say a hemisphere. */
+/** Members that the readers accept besides the position; they reject members that give a hemisphere. */
 const KEPT = ['id', 'resolution'];
 
 /**
- * How each line is rewritten; undefined where lines are taken as they are.
- * @param beginning of which a last line may be cut off
+ * Decides how each line is rewritten; undefined if lines are passed on unchanged.
+ * @param beginning whose last line may be cut off
  */
 export function lineRewriter(beginning: string, isAll: boolean): ((line: string) => string) | undefined {
   const lines = beginning.split('\n');
@@ -61,14 +61,14 @@ export function lineRewriter(beginning: string, isAll: boolean): ((line: string)
   if (positionOf === undefined) return undefined;
   return (line) => {
     const row = rowOf(line);
-    // The readers refuse what a line gives twice with different values.
+    // The readers reject a member that a line repeats with different values.
     if (row === undefined || repeatedMember(line) !== undefined) return line;
     const [lat, lng] = positionOf(row);
     const kept: string[] = [];
     eachMember(line, (name, _value, _kind, member) => {
       if (KEPT.includes(name) || isSide(name)) kept.push(`${member},`);
     });
-    // NaN becomes null, which the readers name as a fault.
+    // NaN becomes null, which the readers report as a fault.
     return `{${kept.join('')}${JSON.stringify({ lat, lng }).slice(1)}`;
   };
 }
@@ -77,7 +77,7 @@ function reader(rows: readonly Row[], names: readonly string[]): ((row: Row) => 
   const pair = pairColumns(names);
   if (pair.lat.length === 1 && pair.lng.length === 1) {
     const [lat = '', lng = ''] = [names[pair.lat[0]!], names[pair.lng[0]!]];
-    // The readers take these by themselves, also where a later line has another of them.
+    // The readers accept these names, even if a later line has another of them.
     const isRead = /^lat(?:itude)?$/.test(lat) && /^(?:lng|lon|longitude)$/.test(lng);
     return isRead && !rows.some((row) => isText(row[lat]) || isText(row[lng]))
       ? undefined
@@ -113,28 +113,28 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface Source {
   readonly format: RowFormat;
   readonly bytes: ReadableStream<Uint8Array>;
-  /** Absent of lines of JSON. */
+  /** Absent for lines of JSON. */
   readonly table?: FoundTable;
-  /** How the readers take it, as far as it is known. */
+  /** The parts of the request that are known. */
   readonly request?: Partial<BulkRequest>;
-  /** Whether the answer begins with a byte order mark, by which spreadsheets know UTF-8. */
+  /** Whether the answer begins with a byte order mark, by which spreadsheets recognise UTF-8. */
   readonly hasMark: boolean;
 }
 
-/** A file that the command reads and the page does not. */
+/** A file that only the command reads. */
 export class CommandOnlyError extends Error {}
 
 const MARK = '\ufeff';
-/** Bytes of the beginning that a plan is made of. */
+/** Bytes of the beginning from which a plan is made. */
 const PLAN_BYTES = 65_536;
-/** Bytes that tell kinds of files apart. */
+/** Bytes that suffice to tell kinds of files apart. */
 const SEEN_BYTES = 16_384;
 /** A workbook is held in memory as a whole. */
 const MAX_WORKBOOK_BYTES = 64 * 2 ** 20;
-/** Content of KML, a GeoPackage or the texts of a workbook that are held, and all that is made of it. */
+/** Memory limit of KML, a GeoPackage or the texts of a workbook, with everything made of them. */
 const MAX_HELD_BYTES = 512 * 2 ** 20;
 
-/** Formats of which the page reads rows; the command reads all. */
+/** Formats whose rows the page reads; the command reads all. */
 const OWN: readonly FileFormat[] = ['csv', 'tsv', 'ndjson', 'geojson', 'xlsx', 'gpx', 'kml', 'gpkg'];
 const ZIP = 'PK\x03\x04';
 
@@ -157,7 +157,7 @@ export async function openSource(task: FileTask): Promise<Source> {
       try {
         return await wholeSource(task, 'geojson', joined(beginning, reader));
       } catch (error) {
-        // Objects one after the other are not JSON: a hint says more.
+        // Concatenated objects are not JSON: a hint explains more.
         const areObjects = text.trimStart().startsWith('{') && foreign !== undefined;
         if (!(error instanceof TableError && areObjects)) throw error;
       }
@@ -185,17 +185,17 @@ function foreignSentence(kind: ForeignFile, file: Blob): string {
   return `It is ${kind.what}; ${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`;
 }
 
-/** Bytes of another encoding as UTF-8. Letters of Windows-1258 have their tones after them. */
+/** Converts bytes of another encoding to UTF-8. Letters of Windows-1258 are followed by their tones. */
 const decodedBytes = (bytes: ReadableStream<Uint8Array>, encoding: string): ReadableStream<Uint8Array> =>
   rewrittenText(bytes, (text = '') => text.normalize('NFC'), encoding);
 
-/** Points of GPX as the file is read, by the reader of the command. */
+/** Points of GPX as the file is read, with the reader of the command. */
 async function gpxSource(task: FileTask, bytes: ReadableStream<Uint8Array>): Promise<Source> {
   const { gpxAsCsv } = await import('../../tables/xml/gpx.js');
   return csvSource(task, gpxAsCsv(chunksOf(bytes)));
 }
 
-/** Counts bytes that are held, and throws where they are too many. */
+/** Counts held bytes, and throws at the limit. */
 function holder(): (bytes: number) => void {
   let held = 0;
   return (more) => {
@@ -228,7 +228,7 @@ async function wholeSource(
   try {
     return await csvSource(task, await read());
   } catch (error) {
-    // Which point of lines and areas is meant, and which of several layers, are options of the command.
+    // The point of lines and areas, and one of several layers, are chosen by options of the command.
     if (error instanceof TableError && error.hint === POINT_HINT)
       throw new CommandOnlyError(`${FORMATS[format].title} (LineString, Polygon)`);
     if (error instanceof TableError && format === 'gpkg') throw new CommandOnlyError(FORMATS.gpkg.title);
@@ -252,7 +252,7 @@ async function csvSource(
   return tableSource(task, await beginningOf(reader), reader, { hasMark: true, given: ',', ...ofWorkbook });
 }
 
-/** Not each browser iterates over streams. */
+/** Not every browser can iterate over streams. */
 async function* chunksOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = bytes.getReader();
   for (;;) {
@@ -262,7 +262,7 @@ async function* chunksOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** The sheet of a workbook that was chosen as CSV, else the first with known columns, else the first with rows. */
+/** The chosen sheet of a workbook as CSV, else the first with known columns, else the first with rows. */
 async function workbookSource(task: FileTask): Promise<Source> {
   if (task.file.size > MAX_WORKBOOK_BYTES)
     throw new BulkInputError('The workbook is larger than 64 MiB; save the sheet as CSV');
@@ -330,7 +330,7 @@ async function tableSource(
 const isTabs = ({ file }: FileTask): boolean =>
   /\.(?:tsv|tab)(?:\.gz)?$/i.test((file as Partial<File>).name ?? '');
 
-/** The rows with two more fields of their positions. */
+/** The rows with two added fields for their positions. */
 function withPositions(
   bytes: ReadableStream<Uint8Array>,
   plan: TablePlan,
@@ -343,7 +343,7 @@ function withPositions(
   return rewrittenText(bytes, (text) => rewritten(text === undefined ? cutter.end() : cutter.push(text)));
 }
 
-/** Lines of JSON as the readers take them. */
+/** Lines of JSON rewritten for the readers. */
 function jsonLines(
   beginning: Bytes,
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -360,7 +360,7 @@ function jsonLines(
   });
 }
 
-/** @param rewritten what a piece of the text becomes; called once more without one, for what is left */
+/** @param rewritten converts a piece of the text; called once more without a piece, for the rest */
 function rewrittenText(
   bytes: ReadableStream<Uint8Array>,
   rewritten: (text: string | undefined) => string,
@@ -378,13 +378,13 @@ function rewrittenText(
 
 const hasMarkAt = (bytes: Uint8Array): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
-/** @throws CommandOnlyError for lines and areas: which point of them is meant is an option of the command */
+/** @throws CommandOnlyError for lines and areas: their point is chosen by an option of the command */
 function refuseShapes(sample: FirstRows): void {
   const types = sample.names.flatMap((_, column) => shapesIn(sample, column));
   if (types.length > 0) throw new CommandOnlyError(`${FORMATS.csv.title} (${types.join(', ')})`);
 }
 
-/** Some bytes of the beginning: those of a plan, or all that there are. */
+/** The bytes of the beginning that a plan needs, or all bytes if there are fewer. */
 async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Bytes> {
   let bytes: Bytes = new Uint8Array();
   while (bytes.length < PLAN_BYTES) {
@@ -395,7 +395,7 @@ async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Pro
   return bytes;
 }
 
-/** A beginning and what follows. */
+/** A beginning followed by the rest. */
 function joined(
   beginning: Uint8Array,
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -1,5 +1,5 @@
-// The columns of a table are told by its beginning, as are its delimiter, titles above it, and a first row without
-// names.
+// The columns of a table, its delimiter, titles above it, and whether the first row has names are inferred from its
+// beginning.
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { BLOCK_BYTES, type BulkRequest, type Delimiter } from '../../hexcodes/wire/job.js';
@@ -17,15 +17,15 @@ import {
   wholePosition,
 } from '../../tables/positions.js';
 
-// Tables as people have them: lines pasted from a sheet, files without a header row, lists of codes, columns with names
-// of their own, and encodings of old programs.
+// Tables in practice: lines pasted from a sheet, files without a header row, lists of codes, columns with unusual
+// names, and encodings of old programs.
 
 /** Degrees of positions in Viet Nam and its sea, as the command looks for them. */
 const [LATITUDES, LONGITUDES] = [[5, 25] as const, [99, 120] as const];
 const NUMBER = /^-?\d{1,3}[.,]\d+$/;
-/** A table that has several of them has the first that gives it columns. */
+/** Delimiters in order of precedence: the first that gives columns is used. */
 const DELIMITERS: readonly Delimiter[] = ['\t', ';', '|', ','];
-/** Two spellings of one position differ by less. */
+/** Largest difference of two spellings of one position. */
 const SAME_DEG = 0.001;
 const TAB: readonly Delimiter[] = ['\t'];
 /** Headings of codes, without accents. */
@@ -50,8 +50,8 @@ const degreesWithin = (fields: readonly string[], bounds: readonly [number, numb
   });
 
 /**
- * The columns that a first row without names shows, by its position or code; null where the visitor chooses among
- * several that may be one, as a price of 10.5 may. Undefined of a row that may hold names.
+ * The columns of a first row without names, by its position or code; null where the visitor must choose among several
+ * candidates, such as a price of 10.5. Undefined for a row that may hold names.
  */
 function columnsOfData(fields: readonly string[]): Columns | null | undefined {
   const [lats, lngs] = [degreesWithin(fields, LATITUDES), degreesWithin(fields, LONGITUDES)];
@@ -60,7 +60,7 @@ function columnsOfData(fields: readonly string[]): Columns | null | undefined {
     (field, i) => parseAngle(field, 'lat') !== null && parseAngle(fields[i + 1] ?? '', 'lng') !== null,
   );
   const whole = fields.flatMap((_, column) => wholeAt(fields, column) ?? []);
-  // A link beside its position says the same.
+  // A link next to its position repeats it.
   const isSame = whole.every(({ at }) => Math.abs(at[0] - numberAt(fields, lats[0])) < SAME_DEG);
   const others = isPair && isSame ? 0 : whole.length;
   if (Number(isPair) + Number(angle >= 0) + others > 1 || lats.length * lngs.length > 1) return null;
@@ -79,7 +79,7 @@ function wholeAt(fields: readonly string[], column: number) {
   const text = fields[column]!.trim();
   const where = nestedIn({ names: fields, rows: [fields] }, column) ?? ({ kind: 'text', column } as const);
   const at = positionInText(text, where);
-  // Numbers alone may be anything.
+  // Bare numbers may be anything.
   const isLikely = /[^-+\d.,;\s]/.test(text) || (within(at[0], LATITUDES) && within(at[1], LONGITUDES));
   return Number.isNaN(at[0]) || !isLikely || NUMBER.test(text) ? undefined : { column, at };
 }
@@ -103,7 +103,7 @@ export function encodingOf(beginning: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-1
   if (zeros[1]! > some.length / 4) return 'utf-16le';
   if (zeros[0]! > some.length / 4) return 'utf-16be';
   try {
-    // The end may lie inside a character.
+    // The end may lie within a character.
     new TextDecoder('utf-8', { fatal: true }).decode(beginning, { stream: true });
     return 'utf-8';
   } catch {
@@ -111,43 +111,43 @@ export function encodingOf(beginning: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-1
   }
 }
 
-/** Columns that are taken of a table. Columns count from 0. */
+/** Columns in use, counted from 0. */
 export type Columns =
   | { readonly kind: 'positions'; readonly lat: number; readonly lng: number }
   /** Latitude and longitude in one field. */
   | { readonly kind: 'position'; readonly column: number }
   | { readonly kind: 'codes'; readonly column: number };
 
-/** The beginning of a table, to be looked at. */
+/** The plan of a table, from its beginning. */
 export interface TablePlan {
   readonly delimiter: Delimiter;
   readonly names: readonly string[];
   /** Whether the first row below titles has the names. */
   readonly hasHeader: boolean;
-  /** Rows above the table that are left out: titles, dates, and whatever else is over it in a workbook. */
+  /** Rows above the table that are skipped: titles, dates, and anything else above it in a workbook. */
   readonly titleRows: number;
   readonly rows: readonly (readonly string[])[];
-  /** Undefined where nothing tells. */
+  /** Undefined if unknown. */
   readonly columns: Columns | undefined;
 }
 
 const SHOWN_ROWS = 10;
-/** Rows by which columns are judged. */
+/** Number of rows from which columns are inferred. */
 const SAMPLE_ROWS = 100;
-/** Longer fields are cut where they are shown. */
+/** Length to which shown fields are cut. */
 const MAX_SHOWN_UNITS = 40;
 
-/** Whole rows out of lines: one with an open quote goes on in the next. */
+/** Joins lines to rows: a row with an open quote continues in the next line. */
 export class RowCutter {
   #rest = '';
   readonly #delimiter: string | undefined;
 
-  /** @param delimiter undefined where it is not known yet */
+  /** @param delimiter undefined while unknown */
   constructor(delimiter?: string) {
     this.#delimiter = delimiter;
   }
 
-  /** @returns the rows that are whole, without their line ends */
+  /** @returns the complete rows, without their line ends */
   push(text: string): string[] {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop()!;
@@ -155,7 +155,7 @@ export class RowCutter {
     let open = '';
     for (const line of lines) {
       const row = open + line;
-      // A line without a quote ends no field, and the readers refuse a longer row.
+      // A line without a quote ends no field, and the readers reject a longer row.
       const isCut = open === '' || line.includes('"') ? isWhole(row, this.#delimiter) : false;
       if (isCut || row.length > BLOCK_BYTES) {
         rows.push(row.endsWith('\r') ? row.slice(0, -1) : row);
@@ -173,7 +173,7 @@ export class RowCutter {
   }
 }
 
-/** Whether no quoted field is open at the end. A quote inside of another field, as of inches, opens none. */
+/** Whether no quoted field is open at the end. A quote inside an unquoted field, as for inches, opens none. */
 export const isWhole = (row: string, delimiter?: string): boolean =>
   (delimiter === undefined ? DELIMITERS : [delimiter]).every(
     (each) => csvFields(row, each.charCodeAt(0)) !== undefined,
@@ -184,20 +184,21 @@ export const fieldsOf = (row: string, delimiter: string): string[] =>
 
 interface PlanOfTable extends TablePlan {
   readonly sample: FirstRows;
-  /** Whether the first row itself shows that it has names or data; else it may be a title. */
+  /** Whether the first row itself shows names or data; otherwise it may be a title. */
   readonly isKnown: boolean;
 }
 
 /**
- * The plan of a table by the beginning of its text, of which a last row may be cut off; and what it was made by.
- * @param given the delimiter, where it is known
- * @param isTabs whether it is a table of tabs by its name, which may have one column, whose texts have other signs
+ * The plan of a table by the beginning of its text, whose last row may be cut off.
+ * @param given the delimiter, if known
+ * @param isTabs whether its name says that it is separated by tabs; then it may have one column, whose texts contain
+ * other delimiters
  */
 export function planOf(text: string, isAll: boolean, given?: Delimiter, isTabs = false): PlanOfTable {
   const [first = ''] = rowsOf(text, isAll, given);
   const bare = first.replace(/"[^"]*"/g, '');
   const present = DELIMITERS.filter((each) => bare.includes(each));
-  // Links have commas: lines that are nothing between commas may be one column.
+  // Links contain commas: if the parts between commas mean nothing, lines may be one column.
   const candidates =
     given === undefined ? new Set<Delimiter>([...(isTabs ? TAB : []), ...present, ',', ...TAB]) : [given];
   const plans = [...candidates].map((delimiter) => planWith(rowsOf(text, isAll, delimiter), delimiter));
@@ -241,7 +242,7 @@ function planWith(rows: readonly string[], delimiter: Delimiter): PlanOfTable {
   };
 }
 
-/** The name of a column in the header that is put above rows without one. */
+/** The name of a column in the header added above rows without one. */
 function nameOf(column: number, columns: Columns | null): string {
   if (columns?.kind === 'positions' && column === columns.lat) return 'lat';
   if (columns?.kind === 'positions' && column === columns.lng) return 'lng';
@@ -251,7 +252,7 @@ function nameOf(column: number, columns: Columns | null): string {
 const cut = (text: string): string =>
   text.length > MAX_SHOWN_UNITS ? `${text.slice(0, MAX_SHOWN_UNITS - 1)}…` : text;
 
-/** Columns that names show, with the values below them. */
+/** Columns found by name, with the values below them. */
 function columnsNamed(sample: FirstRows): Columns | undefined {
   const { names } = sample;
   const { lat, lng } = pairColumns(names);
@@ -268,10 +269,7 @@ const columnsHeaded = (names: readonly string[]): number[] =>
 
 type PositionOf = (fields: readonly string[]) => readonly [latDeg: number, lngDeg: number, isView?: boolean];
 
-/**
- * How the position of a row is read where the readers of the service do not read it by themselves; undefined where they
- * do.
- */
+/** Reads the position of a row that the readers of the service cannot read; undefined if they can. */
 export function positionReader(sample: FirstRows, columns: Columns): PositionOf | undefined {
   if (columns.kind === 'codes') return undefined;
   if (columns.kind === 'position') {
@@ -284,15 +282,15 @@ export function positionReader(sample: FirstRows, columns: Columns): PositionOf 
   return (fields) => [degreesInText(fields[lat] ?? '', 'lat'), degreesInText(fields[lng] ?? '', 'lng')];
 }
 
-/** Names of the two columns that are put beside a position. */
+/** Names of the two columns that are added for a position. */
 export function addedNames({ names }: TablePlan): readonly [lat: string, lng: string] {
   const isTaken = names.some((name) => /^(?:lat|lng)$/i.test(name.trim()));
   return isTaken ? ['lat_deg', 'lng_deg'] : ['lat', 'lng'];
 }
 
 /**
- * How the readers take chosen columns.
- * @param isBeside whether two fields with the position are put after those of each row
+ * The request for chosen columns.
+ * @param isBeside whether two fields with the position are appended to each row
  */
 export function requestOf(
   { names, delimiter }: TablePlan,
@@ -308,7 +306,7 @@ export function requestOf(
   return { operation: 'encode', delimiter, columns: pair };
 }
 
-/** A row with its position in two more fields, empty ones where there is none. */
+/** A row with its position in two added fields, empty if it has none. */
 export function withPosition(row: string, { delimiter }: TablePlan, positionOf: PositionOf): string {
   const [lat, lng] = positionOf(fieldsOf(row, delimiter)).map((deg) => (Number.isNaN(deg) ? '' : `${deg}`));
   return `${row}${delimiter}${lat}${delimiter}${lng}`;
@@ -325,13 +323,13 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return whole;
 }
 
-// The rows of an answer as lines for people, read out of its Blob when somebody asks for them.
+// The rows of an answer as lines for people, read from its Blob on demand.
 
 const MAX_ROW_UNITS = 160;
 
 /**
- * @param blocks the first row of each block of the answer, and the byte at which it begins: pairs
- * @param delimiter of a table; undefined of lines of JSON
+ * @param blocks pairs: the first row of each block of the answer, and its byte offset
+ * @param delimiter of a table; undefined for lines of JSON
  */
 export async function rowTexts(
   answer: Blob,

@@ -16,7 +16,7 @@ const RETURN = 13;
 const QUOTE = 34;
 const BRACE = 125;
 
-/** The name of the column, which none of the file has. */
+/** The name of the column, which no column of the file has. */
 export function zoneColumn(names: readonly string[], prefix: string): string {
   const taken = new Set(names.map((name) => name.trim().toLowerCase()));
   let name = NAME;
@@ -24,7 +24,7 @@ export function zoneColumn(names: readonly string[], prefix: string): string {
   return name;
 }
 
-/** Where an answer to rows has text of which the quotes tell nothing: failed rows are as they came. */
+/** Text in an answer to rows whose quotes are not reliable: failed rows are copied unchanged. */
 export interface FailedText {
   readonly answerStart: number;
   readonly answerEnd: number;
@@ -35,7 +35,7 @@ export class ZoneColumn {
   readonly #fields: readonly Bytes[];
   readonly #none: Bytes;
 
-  /** @param delimiter of a table; undefined of lines of JSON */
+  /** @param delimiter of a table; undefined for lines of JSON */
   constructor(
     names: readonly string[],
     private readonly delimiter: string | undefined,
@@ -55,7 +55,11 @@ export class ZoneColumn {
     return spliced(head, [endOfRow(head, head.length)], () => field);
   }
 
-  /** Answers with a field for each row. @param zones by row. @throws Error where the rows are not as many */
+  /**
+   * Answers with an added field for each row.
+   * @param zones by row
+   * @throws Error for another number of rows
+   */
   added(answer: Bytes, zones: Uint8Array, failed: readonly FailedText[]): Bytes {
     const ends =
       this.delimiter === undefined ? endsOfLines(answer) : endsOfRows(answer, this.delimiter, failed);
@@ -64,7 +68,7 @@ export class ZoneColumn {
   }
 }
 
-/** Where the fields of a row end whose line end is before `after`. */
+/** End of the fields of the row whose line end is before `after`. */
 function endOfRow(bytes: Bytes, after: number): number {
   let end = after;
   if (bytes[end - 1] === NEWLINE) end--;
@@ -72,7 +76,7 @@ function endOfRow(bytes: Bytes, after: number): number {
   return end;
 }
 
-/** Where the last brace of each line is. */
+/** Index of the last brace of each line. */
 function endsOfLines(bytes: Bytes): number[] {
   const ends: number[] = [];
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
@@ -82,7 +86,7 @@ function endsOfLines(bytes: Bytes): number[] {
   return ends;
 }
 
-/** Where the fields of each row of a table end; a quoted field may have line ends. */
+/** Ends of the fields of each row of a table; a quoted field may contain line ends. */
 function endsOfRows(bytes: Bytes, delimiter: string, failed: readonly FailedText[]): number[] {
   const separator = delimiter.charCodeAt(0);
   const ends: number[] = [];
@@ -112,7 +116,7 @@ function endsOfRows(bytes: Bytes, delimiter: string, failed: readonly FailedText
   return ends;
 }
 
-/** The bytes with a field put before each of the places. */
+/** The bytes with a field inserted at each index. */
 function spliced(bytes: Bytes, places: readonly number[], fieldAt: (index: number) => Bytes): Bytes {
   let size = bytes.length;
   for (let i = 0; i < places.length; i++) size += fieldAt(i).length;

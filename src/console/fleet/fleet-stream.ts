@@ -1,5 +1,5 @@
-// The fleet's end of the stream, without sockets and timers: the frames that are unanswered, and what their answers
-// say. Positions are only good while they are new, so a frame that is refused or lost is not sent again.
+// The fleet's side of the stream, without sockets and timers: unanswered frames, and the content of answers.
+// Positions are useful only while they are new, so a rejected or lost frame is not sent again.
 import { StreamCredit, type StreamLimits } from '../../hexcodes/client/stream/credit.js';
 import {
   answersOf,
@@ -29,23 +29,23 @@ export interface FleetTask {
   readonly seconds: number;
 }
 
-/** Counts of answers that came over the socket; none is an estimate. */
+/** Counts of answers received over the socket, not estimates. */
 export interface FleetFigures {
-  /** All points that are answered. */
+  /** All answered points. */
   readonly points: number;
   /** Points answered in the last second. */
   readonly pointsPerSecond: number;
-  /** Vehicles whose code was another one than the time before, in the last second. */
+  /** Vehicles whose code changed in the last second. */
   readonly changesPerSecond: number;
   /** Points that were answered without a code. */
   readonly failed: number;
-  /** Points that the service refused, over a limit of the key or overloaded. */
+  /** Points that the service rejected, over a limit of the key or overloaded. */
   readonly refused: number;
-  /** Frames that have no answer now. */
+  /** Unanswered frames. */
   readonly unanswered: number;
-  /** Frames that may have none. */
+  /** Most unanswered frames. */
   readonly window: number;
-  /** Middle and longest time from a frame to its answer, of those of the last second; undefined without one. */
+  /** Median and longest time from a frame to its answer, in the last second; undefined without an answer. */
   readonly medianMs: number | undefined;
   readonly longestMs: number | undefined;
 }
@@ -56,12 +56,12 @@ export type FleetState =
   | 'running'
   /** The connection is lost; another is tried. */
   | 'lost'
-  /** The time is over, or somebody stopped it. */
+  /** The time is over, or the visitor stopped it. */
   | 'ended'
   /** The service does not want this client. */
   | 'refused';
 
-/** The key is not accepted, or has used up its quota; or the answers are not those of a service. */
+/** The key is rejected or its quota is used up; or the answers are not those of a service. */
 export type FleetRefusal = 'denied' | 'quota' | 'broken';
 
 export interface FleetNews {
@@ -70,13 +70,13 @@ export interface FleetNews {
   readonly reason: FleetRefusal;
   readonly figures: FleetFigures;
   readonly secondsLeft: number;
-  /** Positions that are answered, in the colours of the first groups of their codes. */
+  /** Answered positions, coloured by the first group of their codes. */
   readonly points: PointsToDraw;
   /** The latest codes of the first vehicles; empty before their first answer. */
   readonly codes: readonly string[];
 }
 
-/** Costs the service least a point. */
+/** The frame size that costs the service least a point. */
 export const FRAME_POINTS = 4096;
 const RESOLUTION = 13;
 const HEADER_BYTES = 16;
@@ -107,7 +107,7 @@ export class FleetStream {
   #sent: SentFrame[] = [];
   #sentBytes = 0;
   #seq = 0;
-  /** Vehicles that are still to be sent, from `#next` on. */
+  /** Vehicles still to be sent, from `#next` on. */
   #due = 0;
   #next = 0;
   #lastSecond: Counted[] = [];
@@ -127,7 +127,7 @@ export class FleetStream {
     this.#limits = credit.limits;
   }
 
-  /** The connection is lost, with the frames that had no answer. */
+  /** Handles a lost connection and its unanswered frames. */
   lose(): void {
     this.#limits = undefined;
     this.#sent = [];
@@ -138,12 +138,12 @@ export class FleetStream {
     return this.#sent.length;
   }
 
-  /** Every vehicle is to be sent once more. Those that still waited for it wait no longer than before. */
+  /** Every vehicle is due again. Those still waiting keep their position. */
   begin(): void {
     this.#due = this.vehicles;
   }
 
-  /** Request frames for the vehicles that are due, as far as the window lets them out. */
+  /** Request frames for due vehicles, as far as the window allows. */
   send(pairs: Float64Array, nowMs: number): Bytes[] {
     const frames: Bytes[] = [];
     while (this.#due > 0) {
@@ -193,7 +193,10 @@ export class FleetStream {
     this.#lastSecond.push({ atMs: nowMs, points: answers.count, changes, tookMs });
   }
 
-  /** Keeps the records and positions of a frame. @returns how many vehicles had another code before */
+  /**
+   * Stores the records and positions of a frame.
+   * @returns the number of vehicles whose code has changed
+   */
   #take(records: Uint8Array, { frame, first, count }: SentFrame): number {
     let changes = 0;
     for (let i = 0; i < count; i++) {

@@ -10,7 +10,7 @@ import type { FleetFigures, FleetNews, FleetRefusal, FleetTask } from './fleet-s
 addTexts(fleetTexts);
 
 const STREAM_PATH = '/v1/hexcodes/stream';
-/** Middles of the cities that are provinces of their own. */
+/** Centres of the cities that are provinces. */
 const CITIES: readonly (readonly [name: string, lat: number, lng: number])[] = [
   ['Hà Nội', 21.0285, 105.8342],
   ['Thành phố Hồ Chí Minh', 10.7869, 106.6909],
@@ -22,12 +22,12 @@ const CITIES: readonly (readonly [name: string, lat: number, lng: number])[] = [
 const VEHICLES = [100, 1000, 10_000, 100_000];
 const REPORTS = [1, 5, 10];
 const SECONDS = [15, 60];
-/** Half of the box that is shown, in degrees of latitude: as far as vehicles drive. */
+/** Half the height of the view in degrees of latitude: as far as vehicles drive. */
 const REACH_DEG = 0.1;
-/** Figures that a line shows: those of the longest run, four a second. */
+/** Figures in a line: those of the longest run, four a second. */
 const MAX_SHOWN = 240;
 
-/** @param text what an option says of its number */
+/** @param text of an option, from its number */
 function choice(
   id: string,
   key: TextKey,
@@ -44,7 +44,7 @@ function choice(
   return { field: element('div', { class: 'field' }, label, select), value: () => Number(select.value) };
 }
 
-/** A figure with the line of its past. */
+/** A figure with a line of its history. */
 class Meter {
   readonly row: HTMLElement;
   readonly #value: HTMLElement;
@@ -210,7 +210,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   };
 
   stop.addEventListener('click', () => worker?.postMessage('stop'));
-  // Nobody looks at a hidden page, and its points cost the key.
+  // Nobody looks at a hidden page, and its points are charged to the key.
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) worker?.postMessage('stop');
   });

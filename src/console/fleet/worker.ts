@@ -1,5 +1,5 @@
-// The worker of the fleet: moves the vehicles, sends their positions over the stream, and tells the page what was
-// answered. It ends by itself when its time is over.
+// The worker of the fleet: moves the vehicles, sends their positions over the stream, and reports the answers to the
+// page. It ends by itself when its time is over.
 import type { HexcodesClientError } from '../../hexcodes/client/errors.js';
 import {
   type SocketEvents,
@@ -23,19 +23,19 @@ import {
 import { latticeAround, Vehicles } from './vehicles.js';
 
 const NEWS_MS = 250;
-/** Before a lost connection is opened again. */
+/** Pause before a lost connection is reopened. */
 const PAUSE_MS = 1000;
-/** The vehicles' clock is faster than ours, so that one sees them move. */
+/** Factor by which the vehicles' clock is faster than real time, so that their movement is visible. */
 const HASTE = 4;
-/** Answers that are still to come when the time is over. */
+/** Time for the last answers after the end. */
 const LAST_ANSWERS_MS = 2000;
 const SHOWN_CODES = 5;
-/** Colours of provinces, which serve for the first groups of codes, too. */
+/** Colours of provinces, also used for the first groups of codes. */
 const COLORS = 34;
 /** The first group after the province: bytes of `6GHP4` in `HN-6GHP4-83RFR`. */
 const GROUP_BYTES = 5;
 const HYPHEN = 45;
-/** The service closes so where trying again is no use: docs/stream.md. */
+/** Close codes of the service after which a retry is pointless: docs/stream.md. */
 const FINAL_CODES = new Map<number, FleetRefusal>([
   [4001, 'denied'],
   [4002, 'quota'],
@@ -81,7 +81,7 @@ class Fleet {
     this.#open();
   }
 
-  /** Sends nothing more, and closes when the last answers have come. */
+  /** Stops sending, and closes after the last answers. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -126,7 +126,7 @@ class Fleet {
     this.#socket = open(new URL(url), key === '' ? undefined : key, events);
   }
 
-  /** A service that is not there may come again; one that says no will say it again. */
+  /** An absent service may return; one that rejects the client will do so again. */
   #refused(error: HexcodesClientError): void {
     if (error.code === 'NETWORK' || error.code === 'UNAVAILABLE') this.#lose();
     else this.#refuse(REASONS.get(error.code) ?? 'broken');
@@ -203,7 +203,7 @@ function colorOf(records: Uint8Array, at: number): number {
   return hash % COLORS;
 }
 
-// The other end of the stream where there is no service, as in the demo: the kernel of the worker answers the frames.
+// Stands in for the service where there is none, as in the demo: the kernel of the worker answers the frames.
 
 /** As the service says of itself. */
 const READY = JSON.stringify({

@@ -7,8 +7,8 @@ import { isDark } from '../shell/switches.js';
 import { COUNT_OPACITY, paletteOf } from './palette.js';
 
 /**
- * A program with its uniforms. A question about it waits for all that the driver has still to draw, which takes long
- * without a graphics card: it is made, and asked about, before there is much to draw.
+ * A program with its uniforms. A query about it waits for all pending drawing of the driver, which takes long without
+ * a graphics card, so it is made and queried before there is much to draw.
  */
 export class GlProgram<Name extends string> {
   readonly #program: WebGLProgram;

@@ -13,9 +13,9 @@ import { h3 } from '../shell/h3.js';
 type PlacedOn = Pick<Desk, 'library' | 'place' | 'rings' | 'points'>;
 
 const EARTH_M = 40_075_017;
-/** A hexagon of the grid is at least so wide on the screen, and less than the square root of seven times as wide. */
+/** Minimum width of a hexagon of the grid on the screen; the maximum is the square root of seven times as large. */
 const MIN_WIDTH_PX = 44;
-/** Beyond this the screen would be all lines. */
+/** Number of hexagons beyond which the screen would be all lines. */
 const MAX_CELLS = 12_000;
 
 /** The finest resolution whose hexagons are wide enough; `worldPx`: the width of the world on the screen. */
@@ -31,7 +31,7 @@ export function drawnResolution(worldPx: number, latDeg: number): number {
 export const pixelM = (worldPx: number, latDeg: number): number =>
   (EARTH_M * Math.cos((latDeg * Math.PI) / 180)) / worldPx;
 
-/** The cells of the view that have codes; none before h3-js is there. */
+/** The cells of the view that have codes; none before h3-js is loaded. */
 export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygons {
   if (h3.now === undefined) return collection([]);
   // Cells at the edge of the view have their centres outside it.
@@ -53,8 +53,8 @@ export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygo
 }
 
 /**
- * The place that is chosen: the circle of its error, its rings, the next larger hexagon, and its own last. Over points
- * of a file or fleet the larger one would say nothing. Nothing before h3-js is there.
+ * The chosen place: the circle of its error, its rings, the next larger hexagon, and its own last. Over points of a
+ * file or fleet the larger one is omitted. Empty before h3-js is loaded.
  */
 export function placeShapes({ library, place: { now: place }, rings, points }: PlacedOn): Polygons {
   if (place === undefined || h3.now === undefined) return collection([]);

@@ -1,5 +1,5 @@
-// The map before the library of the other one is there, and for good where WebGL is missing: the same shapes drawn on a
-// canvas, to be dragged, zoomed and clicked.
+// The map before the map library is loaded, and permanently without WebGL: the same shapes drawn on a canvas, which
+// can be dragged, zoomed and clicked.
 import { type Box, COUNTRY, type Desk, type MapView, type Polygons } from '../desk.js';
 import { chooseOnMap } from '../place/around.js';
 import { chosenResolution } from '../place/place.js';
@@ -23,7 +23,7 @@ import { type Ring, SHEET, type Shapes } from './shapes.js';
 
 // Draws a file's points where WebGL is missing: into the pixels of a picture, which is then laid over the map.
 
-/** The sentence that the map is a plain drawing is read in this time. */
+/** Time to read the note that the map is a plain drawing. */
 const NOTE_MS = 8000;
 const NO_PROVINCE = 34;
 /** More points in the view would hold up the page. */
@@ -54,12 +54,12 @@ function paintPoints(context: CanvasRenderingContext2D, points: PointsToDraw, vi
   const side = Math.round((groups.length > 100_000 ? 2 : groups.length > 5000 ? 3 : 6) * ratio);
   const isShown = (x: number, y: number): boolean =>
     x >= 0 && y >= 0 && x + side <= width && y + side <= height;
-  // A sample tells how many are in the view: to ask each of a million would hold up the page.
+  // The number of points in the view is estimated from a sample: testing each of a million would hold up the page.
   const stride = Math.ceil(groups.length / MAX_COUNTED) || 1;
   let shown = 0;
   for (let i = 0; i < groups.length; i += stride)
     if (isShown(left + offsets[2 * i]! * scale, top + offsets[2 * i + 1]! * scale)) shown += stride;
-  // Every second, third, … is drawn of too many: they lie over one another.
+  // If there are too many, every second, third, … is drawn: they overlap anyway.
   const step = Math.ceil(shown / MAX_DRAWN) || 1;
   for (let i = 0; i < groups.length; i += step) {
     const x = Math.round(left + offsets[2 * i]! * scale - side / 2);
@@ -110,7 +110,7 @@ interface Moves {
   chooseMiddle(): void;
 }
 
-/** A finger that moves less than this has tapped. */
+/** Longest movement of a finger that counts as a tap. */
 const TAP_PX = 5;
 const KEY_STEP_PX = 80;
 
@@ -180,7 +180,7 @@ const latOf = (y: number): number => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.P
 export interface FlatMap extends MapView {
   /** The view, as MapLibre has it. */
   camera(): { center: [lng: number, lat: number]; zoom: number };
-  /** Says that no other map comes. */
+  /** Shows that no other map follows. */
   stay(): void;
   /** Takes it off the page. @returns whether it had the focus */
   close(): boolean;
@@ -195,7 +195,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
   host.append(canvas);
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
   const labels = new Labels(host, desk, shapes.labels, false);
-  /** The canvas; to ask it for each corner would take longer than to draw. */
+  /** The size is kept: querying the canvas for each corner would take longer than drawing. */
   const size = { width: canvas.clientWidth, height: canvas.clientHeight };
   const view = { x: 0.5, y: 0.5, worldPx: MIN_WORLD_PX };
   let grid: Polygons['features'] = [];
@@ -392,7 +392,7 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     stay: () => {
       const note = element('p', { class: 'map-note', key: 'noWebgl' });
       host.append(note);
-      // The note would cover the map for good.
+      // The note would otherwise cover the map permanently.
       setTimeout(() => note.remove(), NOTE_MS);
     },
     close: () => {

@@ -43,10 +43,10 @@ const AT_SEA: readonly { key: TextKey; lng: number; lat: number }[] = [
 const CITIES = ['HN', 'HCM', 'DNG', 'HP', 'CT', 'HUE'];
 
 const HEIGHT_PX = 18;
-/** Between two names, and between a name and the edge of the map. */
+/** Distance between two names, and between a name and the edge of the map. */
 const GAP_PX = 6;
 const EDGE_PX = 4;
-/** A name that would have to slide farther to be whole is where it does not belong. */
+/** Longest slide of a name; farther away it would be misplaced. */
 const MAX_SLIDE_PX = 30;
 /** From the left end of a name with a sign to the middle of the sign, and the width of all of the sign. */
 const SIGN_MIDDLE_PX = 6.5;
@@ -71,7 +71,7 @@ const MIN_CUT = 10;
 const CODE_PART = 0.85;
 const CODE_FONT = '11px ui-monospace, Menlo, Consolas, monospace';
 const CODE_HEIGHT_PX = 12;
-/** A code makes way for a name by so much, within its hexagon. */
+/** Vertical shifts by which a code makes way for a name within its hexagon. */
 const CODE_SHIFTS_PX = [0, 14, -14];
 /** Half the side of the square that the sign of the place has. */
 const PLACE_SIGN_PX = 8;
@@ -120,7 +120,7 @@ export class Labels {
   readonly #ruler = document.createElement('canvas').getContext('2d');
   readonly #fonts = new Map<Name['kind'], { font: string; spacingPx: number }>();
   readonly #widths = new Map<string, number>();
-  /** Where nothing more may be written. */
+  /** Areas where nothing more may be written. */
   #taken: Area[] = [];
   readonly #provinces: readonly (Name & { admin: number })[];
   readonly #named: readonly Name[];
@@ -238,7 +238,7 @@ export class Labels {
       if (x < 0 || y < 0 || x > width || y > height) return;
       const hasSign = kind === 'town' || kind === 'landmark';
       const wide = this.#widthOf(text, kind) + (hasSign ? SIGN_PX : 0);
-      // A sign stays where it is, its name goes to the side that has room; other names slide to where they fit.
+      // A sign stays in place, its name goes to the side with space; other names slide to where they fit.
       const isLeft = hasSign && x - SIGN_MIDDLE_PX + wide > width - EDGE_PX;
       const start = !hasSign ? x - wide / 2 : isLeft ? x + SIGN_MIDDLE_PX - wide : x - SIGN_MIDDLE_PX;
       const left = hasSign ? start : Math.max(EDGE_PX, Math.min(start, width - EDGE_PX - wide));

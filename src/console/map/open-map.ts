@@ -22,7 +22,7 @@ export interface MapParts {
   readonly flat: Promise<typeof import('./flat-map.js')>;
 }
 
-/** Begins to load it: over a slow network each request after another takes half a second. */
+/** Starts loading: over a slow network each sequential request takes half a second. */
 export function prepareMap(): MapParts {
   const worker = new Worker(shipped.files.mapWorker, { type: 'module' });
   const [land, rivers, flat] = [
@@ -36,8 +36,8 @@ export function prepareMap(): MapParts {
 }
 
 /**
- * Opens the plain map first, then what shapes of cells need, then the library of the other map, where the browser has
- * WebGL. On the element of the map: `data-first` once one is drawn, `data-state`, `webgl` or `flat`, in the end.
+ * Opens the plain map first, then loads h3-js, then the map library if the browser has WebGL. The element of the map
+ * gets `data-first` once a map is drawn, and finally `data-state`, `webgl` or `flat`.
  */
 export async function openMap(desk: Desk, index: Uint8Array, parts: MapParts): Promise<void> {
   const host = byId('map');
@@ -63,7 +63,7 @@ export async function openMap(desk: Desk, index: Uint8Array, parts: MapParts): P
       host.dataset.state = 'webgl';
       return;
     } catch (error) {
-      // A browser may have WebGL and refuse it in the end.
+      // A browser may have WebGL and still fail to use it.
       console.warn(error);
       for (const node of host.querySelectorAll('[class^=maplibregl]')) node.remove();
       host.removeAttribute('class');
@@ -133,7 +133,7 @@ function openControls(map: MapView): void {
 /** Degrees; a wider view shows where it is without the small map. */
 const MAX_VIEW_DEG = 3;
 
-/** Shows the small map of the country while the view is near; it comes with the first such view. */
+/** Shows the small map of the country while the view is near; loaded with the first such view. */
 function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView): void {
   let inset: Promise<Inset> | undefined;
   const update = (): void => {
@@ -147,7 +147,7 @@ function comeNear(frame: HTMLElement, desk: Desk, shapes: Shapes, map: MapView):
   map.onMove(update);
 }
 
-/** The switch of layers, whose choices come when it is first opened. */
+/** The switch of layers, whose choices are loaded when it is first opened. */
 function openLayers(frame: HTMLElement, desk: Desk, { dataset }: HTMLElement): void {
   const choices = element('div', { class: 'menu' });
   const fold = element('details', { class: 'layers' }, element('summary', { key: 'layers' }), choices);
@@ -159,7 +159,7 @@ function openLayers(frame: HTMLElement, desk: Desk, { dataset }: HTMLElement): v
   frame.append(fold);
 }
 
-/** Counting by hexagon comes with the first points. */
+/** Counting by hexagon is loaded with the first points. */
 function countPoints(frame: HTMLElement, desk: Desk, map: MapView): void {
   const load = once(async () => {
     const { openCounts } = await withStyle(import('../points/open-counts.js'));

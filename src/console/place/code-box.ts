@@ -1,5 +1,5 @@
-// The box for a code, a position or a name. It answers while one types; a text that is none of them gets suggestions
-// once one stops typing.
+// The box for a code, a position or a name. It answers while the visitor types; a text that is none of them gets
+// suggestions when typing stops.
 
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import {
@@ -19,8 +19,8 @@ import { length, nearWords } from './around.js';
 import { cellErrorM, typedErrorM } from './code-parts.js';
 import { chosenResolution, type Place, placeAt, placeOf, resolutionFor } from './place.js';
 
-// The answers to a text of the box among which one chooses, by touch or by arrows and Enter: with the box they are a
-// combobox (WAI-ARIA 1.2), whose focus stays in the box.
+// The answers to a text of the box, from which the visitor chooses by touch or by arrows and Enter: together with the
+// box they are a combobox (WAI-ARIA 1.2), whose focus stays in the box.
 
 export interface Suggestion {
   readonly title: string;
@@ -88,7 +88,10 @@ export class Suggestions {
     this.box.removeAttribute('aria-activedescendant');
   }
 
-  /** Chooses what the arrows have marked. @returns false where they have marked none */
+  /**
+   * Chooses the suggestion that the arrows have marked.
+   * @returns false if none is marked
+   */
   choose(): boolean {
     const marked = this.#list[this.#active];
     marked?.choose();
@@ -108,7 +111,7 @@ export class Suggestions {
   }
 }
 
-/** From here on a text is long enough to be a code with a slip; shorter ones are still being typed. */
+/** Length from which a text may be a code with a slip; shorter ones are still being typed. */
 const MIN_LETTERS = 5;
 const PAUSE_MS = 700;
 const H3_INDEX = /8[\da-f]{14}/i;
@@ -156,7 +159,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
       take(found, text, typed);
       return;
     }
-    // The place before must not be copied for this text.
+    // The previous place must not be copied for this text.
     if (desk.place.now !== undefined) desk.place.set(undefined);
     if (isCountry(text)) {
       note('isCountry');
@@ -186,7 +189,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
       if (place !== undefined) choose({ ...place, ...typed });
       return;
     }
-    // 21°1'N is a mile wide: a cell of metres would say more than was typed.
+    // 21°1'N is a mile wide: a cell of metres would claim more than was typed.
     const errorM = typedErrorM(text, found.lat, found.lng) || cellErrorM(found.error_m);
     const known = errorM === 0 ? {} : { finest: resolutionFor(errorM) };
     const place = placeAt(desk.library, found.lat, found.lng, chosenResolution.now, known);
@@ -271,7 +274,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     const limit = MAX_SUGGESTIONS;
     import('./explain.js').then(
       ({ explained }) => {
-        // One types on, or looks it up twice.
+        // The visitor may have typed on, or looked it up twice.
         if (box.value.trim() !== text || answer.childElementCount > 0) return;
         const found = explained(desk.library, text, near === undefined ? { limit } : { near, limit });
         fail(found.words);
@@ -301,7 +304,7 @@ export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox
     // The keyboard of a phone makes room for the answer.
     if (desk.place.now !== undefined && matchMedia('(pointer: coarse)').matches) box.blur();
   });
-  // The box shows a position that was chosen elsewhere, on the map for instance; text that one types there stays.
+  // The box shows a position chosen elsewhere, for instance on the map; typed text stays.
   desk.place.on((place) => {
     if (place === undefined || document.activeElement === box) return;
     box.value = place.hexcodes;
@@ -326,7 +329,7 @@ const KIND_WORDS = {
   landmark: 'kindLandmark',
 } as const;
 
-/** In the box: × while it has a text; while it has none "paste", where the browser lets pages read the clipboard. */
+/** In the box: × while it has a text; otherwise "paste", where the browser lets pages read the clipboard. */
 function openFieldButtons(box: HTMLInputElement, read: () => void): void {
   const button = (id: string, parts: Parameters<typeof element>[1], click: () => void): HTMLElement =>
     element('button', { class: 'in-field', id, ...parts, click });
@@ -348,11 +351,11 @@ function openFieldButtons(box: HTMLInputElement, read: () => void): void {
   box.after(clear, paste);
 }
 
-// The button "my position": where the device says that it is, with its error, for as long as one watches.
+// The button "my position": shows the device's position and its error, as long as it is watched.
 
 const LONGEST_MS = 20_000;
 
-/** A button that begins to watch, and ends it; another place that is chosen ends it too. */
+/** A button that starts and stops watching; choosing another place stops it, too. */
 function myPosition(desk: Desk): HTMLElement {
   let watch: number | undefined;
   let shown = '';

@@ -27,7 +27,7 @@ export function openShareLinks(desk: Desk, look: (text: string) => void): void {
     isReading = false;
   };
   desk.place.on((place) => {
-    // While a text is typed there is no place: the address keeps the one before, to which Back leads.
+    // While a text is being typed there is no place: the address keeps the previous one, to which Back leads.
     if (place === undefined) {
       if (isReading) shown = undefined;
       return;
@@ -41,7 +41,7 @@ export function openShareLinks(desk: Desk, look: (text: string) => void): void {
     history[isStep ? 'pushState' : 'replaceState'](null, '', address);
   });
   addEventListener('hashchange', read);
-  // On a slow network one has typed before this script came.
+  // On a slow network the visitor may have typed before this script was loaded.
   const typed = desk.place.now;
   if (typed !== undefined && location.hash === '') desk.place.set(typed);
   else read();
@@ -57,7 +57,7 @@ function textOf(fragment: string): string {
 
 const RECENT = 'hexcodes-recent';
 const MAX_RECENT = 8;
-/** A place that is left sooner was passed by. */
+/** Time for which a place must be shown to count as viewed. */
 const LOOKED_AT_MS = 1500;
 
 /** Codes that were viewed last, the newest first; kept in the browser until they are removed. */
@@ -94,7 +94,7 @@ export async function copy(text: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     toast(say('copied'));
   } catch {
-    // On plain http browsers have no clipboard for pages: the old way, by a selection.
+    // On plain http browsers give pages no clipboard: the old way is a selection.
     const area = element('textarea', { class: 'off-screen', text });
     document.body.append(area);
     area.select();

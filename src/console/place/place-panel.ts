@@ -202,8 +202,8 @@ function about(desk: Desk, place: Place): HTMLElement[] {
   ];
 }
 
-// The code of the place that is chosen and what one does with it next: copy, directions, share. In sight whatever panel
-// is open. Its live region stays, so that screen readers say each new code.
+// The code of the chosen place and its next actions: copy, directions, share. Visible with any panel. Its live region
+// stays, so that screen readers read each new code.
 
 /** One of them is open at a time. */
 const MENUS = 'place-menus';
@@ -259,7 +259,7 @@ function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
     element('button', { key, class: kind, id, click });
   const share = async (): Promise<void> => {
     const text = [place.hexcodes, nearWords(lat, lng)].filter((each) => each !== '').join(', ');
-    // Somebody that closes the list of apps has not failed.
+    // Closing the list of apps is not a failure.
     await navigator
       .share({ title: place.hexcodes, text, url: linkTo(place.hexcodes) })
       .catch(() => undefined);

@@ -5,7 +5,7 @@ import { language } from '../words/language.js';
 import { spelling, spelt } from '../words/spelling.js';
 import { copy } from './copy.js';
 
-/** Slower than speech: somebody writes it down. */
+/** Slower than speech, for writing it down. */
 const RATE = 0.8;
 
 export function spellingParts(code: string): HTMLElement[] {

@@ -31,9 +31,11 @@ export type CountNews =
 
 /** Classes of a legend, each with a colour. */
 export const LEVELS = 6;
-/** Share of hexagons below the last class: else a single full hexagon would leave one colour to all others. */
+/**
+ * Share of hexagons below the last class: otherwise one crowded hexagon would leave a single colour to all others.
+ */
 const LAST_SHARE = 0.98;
-/** Hexagons with fewer points each, on average, say where points are but not where many are. */
+/** Mean number of points below which hexagons show where points are but not where they are many. */
 const MIN_MEAN = 4;
 /** Steps to larger hexagons, of which each is two and a half times as wide. */
 const MAX_COARSER = 2;

@@ -16,9 +16,9 @@ export interface PointsToDraw {
   readonly rows: Uint32Array<ArrayBuffer>;
   /** Colours instead of those of provinces, 34 at most. */
   readonly colors?: readonly Rgb[];
-  /** Points that are not among them because they were too many. */
+  /** Points left out because there were too many. */
   readonly left: number;
-  /** Around those in a province; undefined where there are none. */
+  /** Box around the points in a province; undefined if there are none. */
   readonly box: Box | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Counted {
   readonly ends: Uint32Array<ArrayBuffer>;
 }
 
-/** Points with the texts of their rows, which are read when somebody asks for them. */
+/** Points with the texts of their rows, which are read on demand. */
 export interface DescribedPoints extends PointsToDraw {
   /** @param points indexes. @returns one line for each */
   describe(points: readonly number[]): Promise<readonly string[]>;
@@ -71,7 +71,7 @@ export function provinceColor(admin: number): Rgb {
   return [part(0), part(8), part(4)];
 }
 
-/** The colours of points by their groups; those beyond the last are of the last, which is of no group. */
+/** The colours of points by group; groups beyond the last colour have the last, which belongs to no group. */
 export const pointColors = ({ colors }: PointsToDraw): readonly Rgb[] =>
   Array.from({ length: 35 }, (_, group) =>
     colors === undefined ? provinceColor(group) : (colors[group] ?? provinceColor(34)),

@@ -19,7 +19,7 @@ addTexts(countTexts);
 
 /** The least width of a hexagon: for a mouse, and for fingers and drawings without WebGL, which take their time. */
 const MIN_WIDTH_PX = { fine: 8, coarse: 16 };
-/** The map has come to rest. */
+/** Time after which the map counts as still. */
 const REST_MS = 120;
 
 export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, map: MapView): void {
@@ -34,7 +34,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   const counted = element('div', {}, element('h3', { key: 'countsTitle' }), swatches, uncounted);
   const legend = element('section', { class: 'legend', id: 'legend' }, counted, clear);
   frame.append(legend);
-  // The note of the map would lie below.
+  // The note of the map would be covered.
   frame.querySelector('.map-note')?.remove();
   const rows = element('section', { class: 'cell-rows', id: 'cell-rows', hidden: true });
   panels.before(rows);
@@ -43,7 +43,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   let asked = '';
   let isBusy = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts of these points, so that each set of them is requested once. */
+  /** Number of the current set of points, so that each set is requested once. */
   let set = 0;
 
   const update = (): void => {

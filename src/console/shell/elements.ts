@@ -1,13 +1,13 @@
-// Makes elements. Texts that a switch of the language must change are named by key (words/language.ts).
+// Makes elements. Texts that change with the language are given by key (words/language.ts).
 
 import { shipped } from '../shipped.js';
 import { say, tell } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
 import { once } from './value.js';
 
-// Gives the visitor a file.
+// Offers a file to the visitor.
 
-/** The browser reads the file after the click; it is let go of when that is surely done. */
+/** Time after which the browser has surely read the file, and it is released. */
 const KEPT_MS = 60_000;
 
 export function download(file: Blob, name: string): void {
@@ -97,7 +97,7 @@ export function scrollTo(node: HTMLElement): void {
 
 let toastEnd: ReturnType<typeof setTimeout> | undefined;
 
-/** Says something in passing, also to screen readers. */
+/** Shows a passing message, also to screen readers. */
 export function toast(text: string): void {
   const host = byId('toast');
   host.textContent = text;
@@ -106,7 +106,7 @@ export function toast(text: string): void {
   toastEnd = setTimeout(() => host.classList.remove('is-shown'), 4000);
 }
 
-// Style sheets that come later than the page.
+// Loads style sheets that come later than the page.
 
 export function loadStyle(part: 'mapStyle' | 'laterStyle'): Promise<void> {
   const href = shipped.files[part];
@@ -117,7 +117,7 @@ export function loadStyle(part: 'mapStyle' | 'laterStyle'): Promise<void> {
       link.remove();
       reject(new Error(`${href} cannot be loaded`));
     });
-    // That of the map's library before our own, which has the last word.
+    // The map library's style comes before our own, which takes precedence.
     if (part === 'mapStyle') document.head.prepend(link);
     else document.head.append(link);
   });

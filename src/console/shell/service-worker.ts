@@ -1,6 +1,6 @@
-// The service worker: keeps all files of one version of the page, and answers with them. The page itself is requested
-// first, so that a new version is seen at once where there is a network; if the network hangs, fails or redirects, the
-// cached page answers. Files have a hash in their names, so a cached one is right.
+// The service worker: caches all files of one version of the page, and answers with them. The page itself is
+// requested first, so that a new version is visible at once; if the network hangs, fails or redirects, the cached
+// page answers. Files have a hash in their names, so a cached one is right.
 
 /** Written before this script by src/server/routes/console-page.ts. */
 declare const SHELL: { readonly version: string; readonly paths: readonly string[] };
@@ -22,7 +22,7 @@ const worker = self as unknown as Worker;
 
 const PREFIX = 'hexcodes-console-';
 const CACHE = PREFIX + SHELL.version;
-/** A network that takes longer is as good as none. */
+/** Longest wait for the network. */
 const MAX_WAIT_MS = 2000;
 /** A mark that every version of the page has, and no page of a captive portal. */
 const OWN_MARK = '<meta name="hexcodes"';
@@ -38,7 +38,7 @@ worker.addEventListener('install', (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...SHELL.paths])));
 });
 
-// Runs when no tab has the previous version any more, so nothing that is removed here is still needed.
+// Runs when no tab has the previous version any more, so nothing that is removed is still needed.
 worker.addEventListener('activate', (event) => {
   const removeOld = async (): Promise<void> => {
     const names = await caches.keys();

@@ -1,6 +1,7 @@
-// A value that parts of the page share, and are told of when it changes.
+// A value that parts of the page share, with notification of changes.
 
-// The few choices of the visitor that outlive a visit: language and theme. A browser that keeps nothing is not a fault.
+// The few choices of the visitor that outlive a visit: language and theme. A browser that stores nothing is not a
+// fault.
 
 export function kept(name: string): string | null {
   try {
@@ -18,7 +19,7 @@ export function keep(name: string, value: string): void {
   }
 }
 
-/** Loads something once. Where that fails, as without a network, the next call tries again. */
+/** Loads something once. If that fails, as without a network, the next call retries. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {
@@ -40,7 +41,7 @@ export class Value<T> {
     this.tell();
   }
 
-  /** Tells all of the value as it is, after a change inside it or of the language. */
+  /** Notifies all listeners, after a change inside the value or of the language. */
   tell(): void {
     for (const listener of this.#listeners) listener(this.now);
   }
@@ -58,5 +59,5 @@ export class Value<T> {
   }
 }
 
-// Where the page keeps the zones of the visitor. The first load asks only whether there are any, so it needs no more.
+// Storage key of the visitor's zones. The first load only asks whether there are any, so it needs no more.
 export const ZONES_KEY = 'hexcodes-zones';

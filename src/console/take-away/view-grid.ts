@@ -11,7 +11,10 @@ export type ViewGrid =
   | { readonly kind: 'file'; readonly file: Blob; readonly cells: number }
   | { readonly kind: 'tooMany'; readonly estimate: number };
 
-/** Works a few milliseconds at a time. @param progress is called with the part that is done, 0 to 1 */
+/**
+ * Works a few milliseconds at a time.
+ * @param progress called with the completed share, 0 to 1
+ */
 export async function viewGrid(
   library: Hexcodes,
   box: Box,
@@ -19,7 +22,7 @@ export async function viewGrid(
   progress: (part: number) => void,
 ): Promise<ViewGrid> {
   const estimate = estimatedCells(box, resolution);
-  // Far beyond the bound nothing is tried; near it cells abroad, which have no codes, do not count.
+  // Far beyond the limit nothing is tried; near it cells abroad, which have no codes, do not count.
   if (estimate > 4 * MAX_CELLS) return { kind: 'tooMany', estimate };
   const parts: string[] = [];
   let cells = 0;

@@ -7,7 +7,7 @@ import { language, number, say } from '../words/language.js';
 import { zones } from './kept-zones.js';
 import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone, zoneCss } from './zone.js';
 
-/** A finger that moves more than this has moved the map. */
+/** Shortest movement of a finger that moves the map. */
 const TAP_PX = 6;
 const CORNER_PX = 5;
 /** A press as near as this to the first corner closes the outline. */
@@ -37,10 +37,10 @@ export class ZoneOverlay {
   readonly #handles = element('div', { class: 'zone-handles' });
   readonly #frame: HTMLElement;
   #drawing: Drawing | undefined;
-  /** Where the pointer is over the map, and where it was pressed. */
+  /** Positions of the pointer over the map, and of the last press. */
   #pointer: { x: number; y: number } | undefined;
   #pressed: { x: number; y: number } | undefined;
-  /** Why the outline cannot be ended, until it changes. */
+  /** Why the outline cannot be completed, until it changes. */
   #fault = '';
 
   constructor(private readonly desk: Desk) {
@@ -70,7 +70,10 @@ export class ZoneOverlay {
     language.on(() => this.#say());
   }
 
-  /** Lets the visitor draw an outline. @param end with its corners; undefined where it was given up */
+  /**
+   * Lets the visitor draw an outline.
+   * @param end called with its corners; undefined after a cancellation
+   */
   draw(end: Drawing['end']): void {
     this.#begin({ corners: [], end });
     byId('map').querySelector<HTMLElement>('canvas[tabindex]')?.focus();
@@ -124,7 +127,7 @@ export class ZoneOverlay {
   }
 
   #listen(map: HTMLElement): void {
-    // Before the map takes it.
+    // Handles the event before the map.
     const capture = <K extends keyof HTMLElementEventMap>(
       name: K,
       listener: (event: HTMLElementEventMap[K]) => void,
@@ -243,11 +246,11 @@ export class ZoneOverlay {
     this.#handles.remove();
     this.#draw();
     drawing?.end(corners);
-    // The click that has ended it is not one for the map.
+    // The click that has completed it is not one for the map.
     setTimeout(() => this.desk.isDrawing.set(this.#drawing !== undefined));
   }
 
-  /** @param fault why the outline cannot be ended; none after a change of it */
+  /** @param fault why the outline cannot be completed; '' after a change */
   #say(fault = ''): void {
     this.#fault = fault;
     this.#draw();

@@ -19,7 +19,7 @@ export const MAX_NAME_UNITS = 60;
 const CORNER_DIGITS = 7;
 /** Beginnings that a spreadsheet takes for a formula. */
 const FORMULA = /^[=+\-@]+/;
-/** Line ends and others that are not seen, and directions that would turn the words beside a name. */
+/** Line ends and other invisible characters, and direction marks that would turn the words next to a name. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 
 export type ZoneFault = 'zoneTooFew' | 'zoneFlat' | 'zoneCrosses';
@@ -35,7 +35,7 @@ export function tidyName(given: string): string {
   return [...line.replace(FORMULA, '').trim()].slice(0, MAX_NAME_UNITS).join('').trim();
 }
 
-/** A name that no other zone has: of two with one name nobody could tell points apart. */
+/** A unique name: points of two zones with one name could not be told apart. */
 export function uniqueName(name: string, others: readonly string[]): string {
   if (!others.includes(name)) return name;
   for (let n = 2; ; n++) {
@@ -45,7 +45,7 @@ export function uniqueName(name: string, others: readonly string[]): string {
   }
 }
 
-/** Why the corners are not an outline yet; undefined where they are one. */
+/** Why the corners are not a valid outline; undefined if they are. */
 export function faultOf(corners: readonly Corner[]): ZoneFault | undefined {
   if (corners.length < 3) return 'zoneTooFew';
   if (crossesItself(corners)) return 'zoneCrosses';
