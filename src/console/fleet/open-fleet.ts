@@ -154,6 +154,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     worker?.terminate();
     worker = undefined;
     settings.hidden = false;
+    if (document.activeElement === stop) start.focus();
     stop.hidden = true;
   };
   const take = ({ state, reason, figures, secondsLeft, points, codes: latest }: FleetNews): void => {

@@ -131,6 +131,7 @@ export function ladder(desk: Desk, place: Place): HTMLElement {
       if (place.from !== undefined) chosenResolution.set(resolution);
       goTo(desk, other);
     });
+    button.id = `size-${resolution}`;
     if (resolution === place.resolution) button.setAttribute('aria-current', 'true');
     return element('li', {}, button);
   });

@@ -99,12 +99,13 @@ function welcome(desk: Desk): HTMLElement[] {
 /** Codes that were viewed before, each of which can be removed. */
 function recent(desk: Desk): HTMLElement[] {
   if (recentCodes.now.length === 0) return [];
-  const rows = recentCodes.now.flatMap((code) => {
+  const rows = recentCodes.now.flatMap((code, i) => {
     const place = placeOf(desk.library, code);
     if (place === undefined) return [];
     const remove = element('button', {
       class: 'remove',
       text: '×',
+      id: `remove-${i}`,
       attributes: { 'aria-label': say('removeCode', { code }) },
       click: () => keepRecent(recentCodes.now.filter((each) => each !== code)),
     });
@@ -138,13 +139,16 @@ export const PLACE_PANEL: Panel = {
   open: (host, desk) => {
     const redraw = (place: Place | undefined): void => {
       const open = new Set([...host.querySelectorAll('details[open]')].map(({ id }) => id));
-      const focused = host.contains(document.activeElement) ? document.activeElement?.id : undefined;
+      const focused = host.contains(document.activeElement) ? document.activeElement!.id : undefined;
       const isEarly = place !== undefined && h3.now === undefined;
       host.replaceChildren(
         ...(place === undefined ? welcome(desk) : isEarly ? waiting() : about(desk, place)),
       );
       for (const fold of host.querySelectorAll('details')) fold.open = fold.id !== '' && open.has(fold.id);
-      if (focused) document.getElementById(focused)?.focus();
+      // Keys go on from the same button, else from the tab.
+      const same = document.getElementById(focused ?? '');
+      if (same !== null) same.focus();
+      else if (focused !== undefined) byId('tab-place').focus({ preventScroll: true });
     };
     desk.place.each(redraw);
     language.on(() => redraw(desk.place.now));

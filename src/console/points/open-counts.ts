@@ -6,7 +6,7 @@ import { gridResolutionAt } from '../map/features.js';
 import { paletteOf } from '../map/palette.js';
 import { goTo } from '../place/around.js';
 import { placeAt } from '../place/place.js';
-import { element, scrollTo } from '../shell/elements.js';
+import { element, focusMap, scrollTo } from '../shell/elements.js';
 import { isDark } from '../shell/switches.js';
 import { shipped } from '../shipped.js';
 import { countTexts } from '../words/count-texts.js';
@@ -30,7 +30,13 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
 
   const swatches = element('ol', { class: 'levels' });
   const uncounted = element('p', { class: 'soft' });
-  const clear = element('button', { id: 'clear-points', click: () => points.set(undefined) });
+  const clear = element('button', {
+    id: 'clear-points',
+    click: () => {
+      points.set(undefined);
+      focusMap();
+    },
+  });
   const counted = element('div', {}, element('h3', { key: 'countsTitle' }), swatches, uncounted);
   const legend = element('section', { class: 'legend', id: 'legend' }, counted, clear);
   frame.append(legend);
@@ -132,7 +138,10 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
       class: 'remove',
       text: '×',
       label: 'closeRows',
-      click: () => closeRows(),
+      click: () => {
+        closeRows();
+        focusMap();
+      },
     });
     const heading = element('h2', { text: () => say('countOf', { points: number(total), code }) });
     const more = total - found.length;

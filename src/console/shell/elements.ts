@@ -89,6 +89,10 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
+/** Keys go on from the map. */
+export const focusMap = (): void =>
+  byId('map').querySelector<HTMLElement>('canvas[tabindex]')?.focus({ preventScroll: true });
+
 /** Brings an element to the top of what scrolls. */
 export function scrollTo(node: HTMLElement): void {
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;

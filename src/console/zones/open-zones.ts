@@ -249,7 +249,7 @@ class ZoneDesk {
     ].join('\n');
     const focused = document.activeElement?.id;
     this.#list.replaceChildren(...zones.now.map((zone, i) => this.#item(zone, i)));
-    if (focused?.startsWith('zone-name-')) document.getElementById(focused)?.focus();
+    if (focused?.startsWith('zone-')) document.getElementById(focused)?.focus();
     this.#rest.hidden = zones.now.length === 0;
     this.#fillCodes();
   }
@@ -261,7 +261,7 @@ class ZoneDesk {
       label: 'zoneShowOf' | 'zoneEditOf' | 'zoneCopyOf' | 'zoneRemoveOf',
       click: () => void,
     ): HTMLButtonElement => {
-      const made = element('button', { click });
+      const made = element('button', { id: `${label}-${index}`.replace(/^zone/, 'zone-'), click });
       made.setAttribute('aria-label', say(label, { name }));
       if (key === 'removeAll') {
         made.className = 'remove';
@@ -275,7 +275,8 @@ class ZoneDesk {
     const input = element('input', {
       id: `zone-name-${index}`,
       attributes: { type: 'text', autocomplete: 'off' },
-      on: { change: () => this.#rename(zone, input.value) },
+      // Tab has to find the next field where it is.
+      on: { change: () => setTimeout(() => this.#rename(zone, input.value)) },
     });
     input.value = name;
     input.setAttribute('aria-label', say('zoneName', { zone: index + 1 }));

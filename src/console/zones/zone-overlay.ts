@@ -2,7 +2,7 @@
 // what is pressed on the map comes here first.
 
 import type { Desk, MapView } from '../desk.js';
-import { byId, element, svg } from '../shell/elements.js';
+import { byId, element, focusMap, svg } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { zones } from './kept-zones.js';
 import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone, zoneCss } from './zone.js';
@@ -76,7 +76,7 @@ export class ZoneOverlay {
    */
   draw(end: Drawing['end']): void {
     this.#begin({ corners: [], end });
-    byId('map').querySelector<HTMLElement>('canvas[tabindex]')?.focus();
+    focusMap();
   }
 
   /** Lets the visitor move the corners of a zone. @param end as of `draw` */

@@ -71,8 +71,9 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       const code = /HN-6GHP4-\w+/.exec((await rows.nth(6).textContent())!)![0];
       await rows.nth(6).click();
       expect(await page.locator('#place-code').textContent()).toBe(code);
-      await page.click('#cell-rows [data-label="closeRows"]');
+      await page.press('#cell-rows [data-label="closeRows"]', 'Enter');
       expect(await page.locator('#cell-rows').isVisible()).toBe(false);
+      expect(await page.locator('#map canvas:focus').count()).toBe(1);
       // The grid lies over them where somebody wants both.
       await page.click('#layer-grid');
       expect(await chosenLayers(page)).toEqual(['counts', 'grid']);
@@ -81,8 +82,9 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
       await expect.poll(() => numberOf(page, 'counts')).toBe(0);
       expect(await numberOf(page, 'points')).toBe(69);
       expect(await page.locator('#legend .levels').isVisible()).toBe(false);
-      await page.click('#clear-points');
+      await page.press('#clear-points', 'Enter');
       expect(await page.locator('#legend').isVisible()).toBe(false);
+      expect(await page.locator('#map canvas:focus').count()).toBe(1);
       expect(await chosenLayers(page)).toEqual(['grid', 'codes']);
       expect(await page.locator('.layers input').count()).toBe(LAYERS.length);
       expect(faults).toEqual([]);

@@ -96,6 +96,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     expect(await numberIn(page, '#fleet-changes')).toBe(0);
     await page.press('#fleet-stop', 'Enter');
     await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
+    expect(await page.locator('#fleet-start:focus').count()).toBe(1);
     await close();
   });
 

@@ -365,6 +365,14 @@ describe.skipIf(!hasChromium)('needs Chromium: without WebGL', () => {
       );
       await page.locator('#ladder summary').click();
       expect(await page.locator('#ladder .code').count()).toBe(14);
+      // Keys go on from the size that was chosen.
+      await page.locator('#size-9').press('Enter');
+      expect(await page.locator('#size-9:focus').count()).toBe(1);
+      await page.locator('#size-13').press('Enter');
+      await page.locator('#neighbors button').first().press('Enter');
+      expect(await page.locator('#tab-place:focus').count()).toBe(1);
+      await page.goto(`${served.address}#${CODE}`);
+      await expect.poll(() => page.locator('#place-code').textContent()).toBe(CODE);
       await page.locator('#resolution').fill('9');
       const larger = await page.locator('#place-code').textContent();
       expect(library.read(larger!)).toMatchObject({ resolution: 9, admin_code: 'HN' });

@@ -51,6 +51,12 @@ async function drawZone(page: Page, spots: readonly Spot[], name?: string): Prom
   if (name === undefined) return;
   await page.fill(`#zone-name-${before}`, name);
   await page.press(`#zone-name-${before}`, 'Tab');
+  // Keys go on from the field after it.
+  const focused = await page.evaluate(async () => {
+    await new Promise((resolve) => setTimeout(resolve));
+    return document.activeElement?.closest('#zone-list') !== null;
+  });
+  expect(focused).toBe(true);
 }
 
 /** How many pixels of a picture of the map are nearly of a colour. */
