@@ -133,12 +133,7 @@ export class ServerKeys {
     for (let ids = this.ring.takeUses(); ids.length > 0; ids = this.ring.takeUses())
       post(thread, { kind: 'used', ids, usedMs: Date.now() });
     post(thread, { kind: 'close' });
-    const timeout = new AbortController();
-    await Promise.race([
-      exited,
-      sleep(STOP_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => {}),
-    ]);
-    timeout.abort();
+    await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     if (this.#thread !== undefined) await thread.terminate();
   }
 

@@ -98,19 +98,12 @@ export function failOverLimit(
   fail(x, status, refusal.message, failure);
 }
 
-/** `RateLimit-Policy` and `RateLimit` of a key; '' for a key without limits. */
-export function limitLines(key: KeyLedger): string {
-  return linesOf(key)?.draft ?? '';
-}
-
-/** With the three `X-RateLimit-…` that SDKs read, for the limit with the least left. */
+/**
+ * `RateLimit-Policy` and `RateLimit` of a key, and the three `X-RateLimit-…` that SDKs read, for the limit with the
+ * least left; '' for a key without limits.
+ */
 export function allLimitLines(key: KeyLedger): string {
-  const lines = linesOf(key);
-  return lines === undefined ? '' : lines.draft + lines.ofSdks;
-}
-
-function linesOf(key: KeyLedger): { draft: string; ofSdks: string } | undefined {
-  if (!key.hasLimits) return undefined;
+  if (!key.hasLimits) return '';
   const policies: string[] = [];
   const states: string[] = [];
   let least = { quota: 0, left: Infinity, untilSec: 0 };
@@ -129,10 +122,7 @@ function linesOf(key: KeyLedger): { draft: string; ofSdks: string } | undefined 
     add(name, quota, windowSec, left, secondsOf(endsInMs));
   }
   const ofSdks = `\r\nX-RateLimit-Limit: ${least.quota}\r\nX-RateLimit-Remaining: ${least.left}\r\nX-RateLimit-Reset: ${least.untilSec}`;
-  return {
-    draft: `\r\nRateLimit-Policy: ${policies.join(', ')}\r\nRateLimit: ${states.join(', ')}`,
-    ofSdks,
-  };
+  return `\r\nRateLimit-Policy: ${policies.join(', ')}\r\nRateLimit: ${states.join(', ')}${ofSdks}`;
 }
 
 const secondsOf = (ms: number): number => inField(Math.ceil(ms / 1000));

@@ -4,7 +4,7 @@ import { basename, join, parse } from 'node:path';
 import type { ServeConfig } from '../../../config/config.js';
 import { contentOf, Fault } from '../../../config/setting.js';
 import { type SinkAddress, TRACCAR } from '../../../config/sink.js';
-import { AnsweredError, mayTake } from '../../transport/limits.js';
+import { AnsweredError, type ErrorAnswer, mayTake } from '../../transport/limits.js';
 import { Backlog, begunMsOf, LeftFolders, leave, nameOwn, release, TOUCH_MS, touch } from './backlog.js';
 import { Delivery, type DeliveryLog, within } from './delivery.js';
 import { FileSink, HttpSink, NatsSink, type Sink } from './sinks/sink.js';
@@ -21,15 +21,8 @@ export interface ForwarderOptions {
   readonly touchMs?: number;
 }
 
-/** The message is a sentence for people. */
-export class NotTakenError extends AnsweredError {
-  override readonly name = 'NotTakenError';
-
-  /** The forwarder has it logged. */
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, { status: 503, retryAfterSec: 10, close: false }, options);
-  }
-}
+/** The answer to a line that the disk does not take; the forwarder has it logged. */
+const NOT_TAKEN: ErrorAnswer = { status: 503, retryAfterSec: 10, close: false };
 
 interface WaitingLine {
   readonly bytes: Buffer;
@@ -132,7 +125,7 @@ export class Forwarder {
   /**
    * Resolves when the line is on disk.
    * @param line with its line end
-   * @throws NotTakenError, as a rejection, where the disk takes nothing
+   * @throws AnsweredError, as a rejection, where the disk takes nothing
    */
   take(line: string, keyId = ''): Promise<void> {
     const bytes = Buffer.from(line);
@@ -172,7 +165,8 @@ export class Forwarder {
           keyBytes.set(line.keyId, (keyBytes.get(line.keyId) ?? 0) + line.bytes.length);
         await this.#append(bytes, lines.length, keyBytes);
       } catch (error) {
-        fault = new NotTakenError('the disk of the service takes no positions', { cause: error });
+        const message = 'the disk of the service takes no positions';
+        fault = new AnsweredError(message, NOT_TAKEN, { cause: error });
         this.#refuse((error as Error).message, lines.length);
       }
       this.#unwrittenBytes -= bytes.length;

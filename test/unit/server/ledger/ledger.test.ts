@@ -1,7 +1,7 @@
 // Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of
 // counts.
 import { expect, test, vi } from 'vitest';
-import { admitPoints, allLimitLines, limitLines } from '#dist/server/ledger/limit-answers.js';
+import { admitPoints, allLimitLines } from '#dist/server/ledger/limit-answers.js';
 import {
   CELLS,
   cellAt,
@@ -18,6 +18,9 @@ import {
 /** Operations, as the counts number them. */
 const [ENCODE, BATCH] = [0, 2];
 const HOUR_MS = 3_600_000;
+/** The lines of the draft, without those for SDKs. */
+const limitLines = (key: Parameters<typeof allLimitLines>[0]): string =>
+  allLimitLines(key).split('\r\nX-RateLimit-Limit')[0]!;
 const USED = { dayRequests: 0, dayPoints: 0, monthRequests: 0, monthPoints: 0, dayHeld: 0, monthHeld: 0 };
 
 interface World {

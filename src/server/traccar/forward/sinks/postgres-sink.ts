@@ -3,30 +3,8 @@
 
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { eachRow, type PositionRow, type Sink } from './sink.js';
+import { COLUMNS, eachRow, type PositionRow, type Sink } from './sink.js';
 
-/** Columns in the order of the table, with their types. */
-const COLUMNS: readonly (readonly [name: keyof PositionRow, type: string])[] = [
-  ['id', 'uuid PRIMARY KEY'],
-  ['unique_id', 'text NOT NULL'],
-  ['name', 'text'],
-  ['fix_time', 'timestamptz'],
-  ['device_time', 'timestamptz'],
-  ['server_time', 'timestamptz'],
-  ['lat', 'double precision NOT NULL'],
-  ['lng', 'double precision NOT NULL'],
-  ['hexcodes', 'text'],
-  ['resolution', 'smallint NOT NULL'],
-  ['admin_code', 'text'],
-  ['status', 'text NOT NULL'],
-  ['speed_kn', 'double precision'],
-  ['course', 'double precision'],
-  ['altitude_m', 'double precision'],
-  ['accuracy_m', 'double precision'],
-  ['valid', 'boolean'],
-  ['protocol', 'text'],
-  ['attributes', 'jsonb'],
-];
 const NAMES = COLUMNS.map(([name]) => name).join(', ');
 const TIMES: readonly (keyof PositionRow)[] = ['fix_time', 'device_time', 'server_time'];
 

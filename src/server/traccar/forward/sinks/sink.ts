@@ -52,6 +52,29 @@ export interface PositionRow {
   readonly attributes: Readonly<Record<string, unknown>> | null;
 }
 
+/** Names of the members in their order, with the types of their columns in PostgreSQL. */
+export const COLUMNS = [
+  ['id', 'uuid PRIMARY KEY'],
+  ['unique_id', 'text NOT NULL'],
+  ['name', 'text'],
+  ['fix_time', 'timestamptz'],
+  ['device_time', 'timestamptz'],
+  ['server_time', 'timestamptz'],
+  ['lat', 'double precision NOT NULL'],
+  ['lng', 'double precision NOT NULL'],
+  ['hexcodes', 'text'],
+  ['resolution', 'smallint NOT NULL'],
+  ['admin_code', 'text'],
+  ['status', 'text NOT NULL'],
+  ['speed_kn', 'double precision'],
+  ['course', 'double precision'],
+  ['altitude_m', 'double precision'],
+  ['accuracy_m', 'double precision'],
+  ['valid', 'boolean'],
+  ['protocol', 'text'],
+  ['attributes', 'jsonb'],
+] as const satisfies readonly (readonly [keyof PositionRow, string])[];
+
 export interface Sink {
   /** Names the sink in sentences, without anything secret. */
   readonly name: string;
@@ -162,34 +185,15 @@ export class NatsSink implements Sink {
 // never touched again.
 
 /** All members but the attributes of the device, which have no columns of their own. */
-const COLUMNS = [
-  'id',
-  'unique_id',
-  'name',
-  'fix_time',
-  'device_time',
-  'server_time',
-  'lat',
-  'lng',
-  'hexcodes',
-  'resolution',
-  'admin_code',
-  'status',
-  'speed_kn',
-  'course',
-  'altitude_m',
-  'accuracy_m',
-  'valid',
-  'protocol',
-] as const satisfies readonly (keyof PositionRow)[];
+const CSV_COLUMNS = COLUMNS.map(([name]) => name).filter((name) => name !== 'attributes');
 
-const CSV_HEADER = `${COLUMNS.join(',')}\n`;
+const CSV_HEADER = `${CSV_COLUMNS.join(',')}\n`;
 
 /** Whole lines of NDJSON as CSV, without the header. */
 async function csvOf(lines: Buffer): Promise<Buffer> {
   let text = '';
   await eachRow(lines, (row) => {
-    text += `${COLUMNS.map((name) => fieldOf(row[name])).join(',')}\n`;
+    text += `${CSV_COLUMNS.map((name) => fieldOf(row[name])).join(',')}\n`;
   });
   return Buffer.from(text);
 }
