@@ -7,14 +7,6 @@ import { BulkReader } from '#dist/hexcodes/wire/bulk/reader.js';
 import { BlockBuffers, CsvSplitter } from '#dist/hexcodes/wire/bulk/splitters.js';
 import { ByteSink, KernelSink } from '#dist/hexcodes/wire/bytes/byte-sink.js';
 import { answerFrame, framesAnswerBytes } from '#dist/hexcodes/wire/frames/answer-frame.js';
-import {
-  type BulkFormat,
-  type BulkJob,
-  type BulkRequest,
-  type ConvertedBlock,
-  type Operation,
-  ROW_STATUSES,
-} from '#dist/hexcodes/wire/job.js';
 import { batchBody, convertAllowed, convertBatch, openBatch } from '#dist/hexcodes/wire/rows/batch.js';
 import { answerJsonFrame } from '#dist/hexcodes/wire/rows/json-frame.js';
 import { failedRowsOf, slowWork } from '#dist/hexcodes/wire/rows/row-report.js';
@@ -22,17 +14,17 @@ import type { Kernel } from '#hexcodes';
 import { libraryModule, slowRowsModule } from '../../bench/beside.js';
 import { DEFAULT_RULES, MessageConverter } from './engine/frames.js';
 
-export type { BulkFormat, BulkJob, BulkRequest, ConvertedBlock, Operation };
-export {
-  BlockBuffers,
-  batchBody,
-  CsvSplitter,
-  failedRowsOf,
-  framesAnswerBytes,
-  openBatch,
-  ROW_STATUSES,
-  slowWork,
-};
+export type BulkRequest = ConstructorParameters<typeof BulkReader>[0];
+export type BulkJob = Parameters<typeof convertBlock>[1];
+export type ConvertedBlock = ReturnType<typeof convertBlock>;
+export type BulkFormat = BulkJob['input'];
+export type Operation = BulkJob['operation'];
+export { BlockBuffers, batchBody, CsvSplitter, failedRowsOf, framesAnswerBytes, openBatch, slowWork };
+
+/** The statuses of rows by their numbers in the kernel, as docs/http.md names them. */
+export const ROW_STATUSES = [
+  ...['OK', 'NOT_FOUND', 'INVALID_REQUEST', 'INVALID_HEXCODES', 'OVER_QUERY_LIMIT', 'UNAVAILABLE'],
+] as const;
 
 /** A request of /bulk: the format of its body, and options that are not the default. */
 export type Asked = Partial<BulkRequest> & Pick<BulkRequest, 'input'>;
