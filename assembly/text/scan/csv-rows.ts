@@ -2,13 +2,13 @@
 
 import { LINE_FEED, QUOTE } from "../chars";
 
-/** States between two pieces: a quote that comes next opens a field, or goes on with it after a quote in it. */
+/** States between two pieces: a following quote opens a field, or continues it after a quote inside. */
 const OPENS: u32 = 0;
-/** A quote that comes next is a character like any other. */
+/** A following quote is an ordinary character. */
 const PLAIN: u32 = 1;
 const QUOTED: u32 = 2;
 
-/** Bytes that one call reads, put there by the host. */
+/** Bytes that one call reads, written by the host. */
 export const CSV_PIECE_BYTES: u32 = 8192;
 export const CSV_PIECE: usize = memory.data(8192 + 16, 16);
 

@@ -1,5 +1,5 @@
-// JSON within items: white space, strings, and values that are passed over. A parser returns the address after its
-// text, or 0 if that is not JSON, no valid UTF-8, or nested too deep.
+// JSON within items: white space, strings, and skipped values. A parser returns the address after its text, or 0 if
+// that is not JSON, not valid UTF-8, or nested too deep.
 
 import {
   BACKSLASH, CARRIAGE_RETURN, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isDigit, LINE_FEED, LOWER_A, LOWER_B, LOWER_CASE, LOWER_E, LOWER_F, LOWER_N,
@@ -14,7 +14,7 @@ const MAX_DEPTH: u32 = 32768;
 /** A line of a file with more brackets around a value is refused by the host. */
 const MAX_LINE_DEPTH: u32 = 511;
 
-/** Whether values that were passed over of an item are nested deeper than that. */
+/** Whether skipped values of an item are nested deeper than that. */
 export let isDeep: bool = false;
 
 export function clearDeep(): void {
@@ -27,7 +27,7 @@ export let stringHasEscapes: bool = false;
 
 let feedIsSpace: bool = false;
 
-/** Whether LF is white space: not in NDJSON, where an item that goes on in the next line is not one. */
+/** Whether LF is white space: not in NDJSON, where an item does not continue in the next line. */
 export function useFeedAsSpace(isSpace: bool): void {
   feedIsSpace = isSpace;
 }
@@ -61,16 +61,16 @@ function afterSpaces(p: usize): usize {
   }
 }
 
-/** Brackets that are open around a value: a bit for each, 1 for an object. */
+/** Open brackets around a value: a bit for each, 1 for an object. */
 const OPEN_BITS: usize = memory.data(<i32>(MAX_DEPTH >> 3), 8);
 
-/** Passes over a value of any kind. */
+/** Skips a value of any kind. */
 export function skipValue(p: usize): usize {
   const first: u32 = load<u8>(p);
   return first == OPEN_BRACKET || first == OPEN_BRACE ? skipNested(p) : skipSimple(p, first);
 }
 
-/** Passes over a value that begins with a bracket. */
+/** Skips a value that begins with a bracket. */
 function skipNested(p: usize): usize {
   let depth: u32 = 0;
   let isObject = false;
@@ -120,7 +120,7 @@ function skipNested(p: usize): usize {
   }
 }
 
-/** Passes over a string, a number, true, false or null. */
+/** Skips a string, a number, true, false or null. */
 function skipSimple(p: usize, first: u32): usize {
   if (first == QUOTE) return skipString(p);
   if (first == MINUS || isDigit(first)) {
@@ -140,9 +140,7 @@ function skipSimple(p: usize, first: u32): usize {
   return 0;
 }
 
-/**
- * Passes over the string whose opening quote is at `p`; only valid UTF-8 and valid escapes. Counts its UTF-16 units.
- */
+/** Skips the string whose opening quote is at `p`; only valid UTF-8 and valid escapes. Counts its UTF-16 units. */
 export function skipString(p: usize): usize {
   const quotes = i8x16.splat(<i8>QUOTE);
   const slashes = i8x16.splat(<i8>BACKSLASH);
@@ -179,7 +177,7 @@ export function skipString(p: usize): usize {
   }
 }
 
-/** Passes over a name as skipString over any string, but counts no units. */
+/** Skips a name like any string, but counts no units. */
 // @ts-ignore: decorator
 @inline
 export function skipName(p: usize): usize {
@@ -194,7 +192,7 @@ export function skipName(p: usize): usize {
   return end + 1;
 }
 
-/** Passes over an escape. */
+/** Skips an escape. */
 export function skipEscape(p: usize): usize {
   const byte: u32 = load<u8>(p, 1);
   if (byte == LOWER_U) return isHex(load<u8>(p, 2)) && isHex(load<u8>(p, 3)) && isHex(load<u8>(p, 4)) && isHex(load<u8>(p, 5)) ? p + 6 : 0;
@@ -210,7 +208,7 @@ function isHex(byte: u32): bool {
   return isDigit(byte) || (byte | LOWER_CASE) - LOWER_A < 6;
 }
 
-/** Passes over one UTF-8 sequence of two to four bytes (RFC 3629: shortest form, no surrogates, up to U+10FFFF). */
+/** Skips one UTF-8 sequence of two to four bytes (RFC 3629: shortest form, no surrogates, up to U+10FFFF). */
 function skipSequence(p: usize, lead: u32): usize {
   stringUnits++;
   const second: u32 = load<u8>(p, 1);

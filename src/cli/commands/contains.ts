@@ -104,7 +104,7 @@ async function contains(files: string[], options: Options): Promise<void> {
     );
 }
 
-/** @throws CliFailure USAGE: columns of JSON have no types, which these formats need */
+/** @throws CliFailure USAGE for these formats, which need types that columns of JSON do not have */
 function refuseUntyped(format: FileFormat, columns: readonly TableColumn[]): void {
   if (FORMATS[format].hasTypes && columns.some(({ isInferred }) => isInferred === true))
     throw badUsage(`rows of JSON are not written as ${format} here`, 'Take --to ndjson or --to csv.');

@@ -1,11 +1,11 @@
-// Outlines for the plain map: of thousands of corners only those are drawn that the view needs. The rest is cut off
-// first, as a canvas follows a border of kilometres, dash by dash, where one sees ten metres of it.
+// Outlines for the plain map: of thousands of corners only those needed for the view are drawn. The rest is clipped
+// first, because a canvas follows a border of kilometres, dash by dash, even if only ten metres of it are visible.
 
 import { mercatorX, mercatorY } from '../points/drawn-points.js';
 
 export type Line = readonly (readonly [lng: number, lat: number])[];
 
-/** The middle of the view in Web Mercator, 0 to 1; the width of the world and the sizes of the map in CSS pixels. */
+/** The centre of the view in Web Mercator, 0 to 1; the width of the world and the sizes of the map in CSS pixels. */
 export interface Window {
   readonly x: number;
   readonly y: number;
@@ -14,16 +14,16 @@ export interface Window {
   readonly heightPx: number;
 }
 
-/** Takes the corners, pixels from the top left; `Path2D` is one. */
+/** Receives the corners, in pixels from the top left, as `Path2D` does. */
 export interface Pen {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
   closePath(): void;
 }
 
-/** Around the view, pixels: edges along which an area was cut are not seen. */
+/** Margin around the view in pixels, which hides the edges made by clipping. */
 const PAD_PX = 16;
-/** Corners nearer to one another are one. */
+/** Distance below which corners are merged. */
 const MIN_PX = 0.5;
 
 /** Fills a path. */
@@ -64,7 +64,7 @@ export function drawDot(
 }
 
 interface Part {
-  /** x and y of each corner in turn. */
+  /** x and y of the corners, alternating. */
   readonly corners: Float64Array;
   readonly west: number;
   readonly east: number;

@@ -1,5 +1,6 @@
-// The points of a file or a fleet as hexagons coloured by their number: asks the worker for those of the view, shows
-// the legend, lists the rows of a hexagon, and takes the points off the map. It comes with the first points.
+// The points of a file or a fleet as hexagons coloured by their number: requests the counts of the view from the
+// worker, shows the legend, lists the rows of a hexagon, and removes the points from the map. It is loaded with the
+// first points.
 import { cellRing } from '../../hexcodes/geometry/codebook.js';
 import { type Box, boxOf, type Desk, type Layers, type MapView } from '../desk.js';
 import { gridResolutionAt } from '../map/features.js';
@@ -17,7 +18,7 @@ import type { DescribedPoints } from './drawn-points.js';
 
 addTexts(countTexts);
 
-/** The least width of a hexagon: for a mouse, and for fingers and drawings without WebGL, which take their time. */
+/** Minimum width of a hexagon: for a mouse, and for fingers and for drawings without WebGL, which are slow. */
 const MIN_WIDTH_PX = { fine: 8, coarse: 16 };
 /** Time after which the map counts as still. */
 const REST_MS = 120;
@@ -72,7 +73,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
     const code = library.encode(lat, lng, last.counted.resolution).hexcodes;
     return { cell: library.read(code)!.cell, code };
   };
-  /** Points of a cell; undefined where it has none. */
+  /** Number of points of a cell; undefined if it has none. */
   const numberIn = (cell: bigint): number | undefined =>
     last?.counted.points[last.counted.cells.indexOf(cell)];
   const drawLegend = (): void => {
@@ -170,7 +171,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
     update();
   });
   let before: DescribedPoints | undefined;
-  /** The layers before there were points. */
+  /** The layers that were shown before there were points. */
   let usual: Partial<Layers> = {};
   const take = (now: DescribedPoints | undefined): void => {
     if (now === undefined) {
@@ -186,7 +187,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
         usual = { grid, codes, points: drawn, counts: isCounted };
         layers.set({ ...layers.now, grid: false, codes: false });
       }
-      // Zones are told apart by the colours of points.
+      // Zones are distinguished by the colours of points.
       const hasColors = now.colors !== undefined;
       if (before === undefined || hasColors !== (before.colors !== undefined))
         layers.set({ ...layers.now, points: hasColors, counts: !hasColors });
@@ -205,7 +206,7 @@ export function openCounts(frame: HTMLElement, panels: HTMLElement, desk: Desk, 
   map.onMove(updateSoon);
 }
 
-/** The finest resolution of which one can tell the colours. */
+/** The finest resolution whose colours can be distinguished. */
 function finestFor(map: MapView, { west, south, east, north }: Box): number {
   const lat = (south + north) / 2;
   const widthPx = map.project(east, lat).x - map.project(west, lat).x;

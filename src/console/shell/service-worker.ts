@@ -24,7 +24,7 @@ const PREFIX = 'hexcodes-console-';
 const CACHE = PREFIX + SHELL.version;
 /** Longest wait for the network. */
 const MAX_WAIT_MS = 2000;
-/** A mark that every version of the page has, and no page of a captive portal. */
+/** A mark in every version of the page, and in no page of a captive portal. */
 const OWN_MARK = '<meta name="hexcodes"';
 /** The API page of a service. */
 const DOCS = '/docs';
@@ -71,7 +71,7 @@ async function fresh(request: Request, path: string, mark: string): Promise<Resp
   );
 }
 
-/** The answer where it is the page: a portal of a network answers with a redirection or with a page of its own. */
+/** The answer if it is the page: a captive portal answers with a redirection or with a page of its own. */
 async function ours(answer: Response, mark: string): Promise<Response | undefined> {
   if (answer.status !== 200 || answer.redirected) return undefined;
   return (await answer.clone().text()).includes(mark) ? answer : undefined;

@@ -1,4 +1,4 @@
-// The content of the panel of zones: draws them, names them, lists their codes, and gives both as files.
+// The content of the panel of zones: draws them, names them, lists their codes, and saves both as files.
 
 import { boxOf, type Desk } from '../desk.js';
 import { sizeChoice } from '../place/around.js';
@@ -25,15 +25,15 @@ import { ZoneOverlay } from './zone-overlay.js';
 
 addTexts(zoneTexts);
 
-/** Outlines of thirty zones need far less. */
+/** Far above the size of thirty outlines. */
 const MAX_IMPORT_BYTES = 8 * 2 ** 20;
-/** Areas that are named where they cannot be imported. */
+/** Most areas that are named when they cannot be imported. */
 const MAX_NAMED = 5;
 const LIMITS = { zones: MAX_ZONES, corners: MAX_CORNERS };
 
 let overlay: ZoneOverlay | undefined;
 
-/** The zones on the map, which one page has once. */
+/** The overlay of zones, one for the page. */
 export function overlayOf(desk: Desk): ZoneOverlay {
   overlay ??= new ZoneOverlay(desk);
   return overlay;
@@ -82,7 +82,7 @@ class ZoneDesk {
   readonly #imported = element('p', { class: 'note', id: 'zones-imported', attributes: { role: 'status' } });
   readonly #rest: HTMLElement;
   #worker: Worker | undefined;
-  /** The codes of the zones as they are; undefined while they are listed. */
+  /** The codes of the current zones; undefined while they are being listed. */
   #codes: readonly ZoneCodes[] | undefined;
   #csv: Blob | undefined;
   /** Index of a zone with too many cells. */
@@ -145,7 +145,7 @@ class ZoneDesk {
   }
 
   #start(): void {
-    // The map may still be on its way.
+    // The map may still be loading.
     const refusal =
       this.desk.map.now === undefined
         ? say('gridNeedsMap')
@@ -205,7 +205,7 @@ class ZoneDesk {
     this.#kept.hidden = keepSettings(next);
   }
 
-  /** Lists the codes in a worker of its own, and ends one that is still at work for others. */
+  /** Lists the codes in a separate worker, and ends one that is still working on other zones. */
   #cover(): void {
     this.#worker?.terminate();
     this.#worker = undefined;
@@ -237,7 +237,7 @@ class ZoneDesk {
     this.#fillCodes();
   }
 
-  /** The zones, without what is known of their codes. */
+  /** The zones, without their codes. */
   #fill(): void {
     const { resolution, isCompact } = zoneSettings.now;
     this.#size.value = String(resolution);
@@ -318,7 +318,7 @@ class ZoneDesk {
         this.#keep(zones.now.map((each) => (each.id === zone.id ? { ...each, corners } : each)));
       this.#draw.focus({ preventScroll: true });
     });
-    // The bar has taken some of the map.
+    // The bar has taken some space from the map.
     requestAnimationFrame(() => requestAnimationFrame(() => this.desk.map.now?.showBox(boxOf(zone.corners))));
   }
 
@@ -334,7 +334,7 @@ class ZoneDesk {
     if (text !== undefined) await copy(text);
   }
 
-  /** Fills in the codes as far as they are known. */
+  /** Fills in the codes known so far. */
   #fillCodes(): void {
     const codes = this.#codes;
     [...this.#list.children].forEach((item, i) => {

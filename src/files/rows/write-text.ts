@@ -63,12 +63,12 @@ export interface WrittenColumns {
 
 const [LF, QUOTE, BACKSLASH, MINUS] = [10, 34, 92, 45] as const;
 const OUT_BYTES = 1 << 20;
-/** Our columns of a row, and what the kernel wants free after them. */
+/** Our columns of a row, and the bytes that the kernel needs free after them. */
 const MAX_TAIL_BYTES = 8192;
-/** JSON writes a byte as six at most: `\u0001`. */
+/** Most bytes of an escaped byte in JSON: `\u0001`. */
 const MAX_ESCAPED = 6;
 const HEX = Buffer.from('0123456789abcdef');
-/** Kinds whose text is JSON as it is. */
+/** Kinds whose text is valid JSON. */
 const BARE: ReadonlySet<ColumnKind> = new Set([
   ...(['double', 'float', 'int', 'uint', 'long', 'ulong', 'boolean', 'json'] as const),
 ]);
@@ -132,8 +132,8 @@ const LONGEST_FORMER = 'x'.repeat(64);
 const LONGEST_ADMIN = 'X'.repeat(Math.max(...ADMIN_UNITS.map(({ code }) => code.length)));
 
 /**
- * The bytes around the code of a row: the same for all rows of a failure, or of a province and a former one, and after
- * these for all of a distance to the border.
+ * The bytes around the code of a row: equal for all failed rows with one reason, or for a province and a former one;
+ * the bytes after these equal for a distance to the border.
  */
 class Tails {
   readonly before: Piece;
@@ -145,13 +145,16 @@ class Tails {
   readonly #hasBorder: boolean;
   /** The texts before and after the code, and after the distance where there is one. */
   readonly #partsOf: (admin: string, former: string | null) => string[];
-  /** Made when the first row has them: by province and former one, and by metres. */
+  /** Made with the first row that needs them: by province and former one, and by metres. */
   readonly #ofProvince: (Piece | undefined)[] = new Array(ADMIN_UNITS.length * UNITS);
   readonly #ofMetres: (Piece | undefined)[] = [];
-  /** Bytes of the last code of each province: most codes of one are as long. */
+  /** Length of the last code of each province: most codes of a province have the same. */
   readonly #codeBytes = new Uint8Array(ADMIN_UNITS.length);
 
-  /** @param textOf our columns with their values, null for none @param absent the text of none */
+  /**
+   * @param textOf our columns with their values, null for none
+   * @param absent the text of a missing value
+   */
   constructor(
     textOf: (values: readonly (string | null)[]) => string,
     private readonly absent: '' | 'null',
@@ -212,7 +215,7 @@ class Tails {
   }
 }
 
-/** Bytes that rows take at most. */
+/** Most bytes of the rows. */
 function maxBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, ofRow: number): number {
   const sum = kept.reduce((before, { index }) => before + sumOf(columns[index]!, rowCount), 0);
   return MAX_ESCAPED * (sum + rowCount) + rowCount * ofRow;
@@ -221,7 +224,7 @@ function maxBytes({ rowCount, columns }: TextRows, { kept }: WrittenColumns, ofR
 /** Bytes of the values of a column. */
 function sumOf({ starts, ends }: ValueRanges, rowCount: number): number {
   let sum = 0;
-  // The end of a row without a value is that of another row.
+  // A row without a value has the end of another row.
   for (let row = 0; row < rowCount; row++) if (starts[row] !== -1) sum += ends[row]! - starts[row]!;
   return sum;
 }
@@ -230,7 +233,10 @@ export function isWantedRow(records: Uint8Array, row: number, wanted: Wanted): b
   return wanted === 'all' || (records[recordStatusAt(row)] === OK) === (wanted === 'ok');
 }
 
-/** The numbers of wanted rows. @returns how many there are */
+/**
+ * The numbers of wanted rows.
+ * @returns how many there are
+ */
 export function wantedRows(records: Uint8Array, rowCount: number, wanted: Wanted, into: Int32Array): number {
   let count = 0;
   for (let row = 0; row < rowCount; row++) if (isWantedRow(records, row, wanted)) into[count++] = row;
@@ -278,7 +284,10 @@ abstract class TextWriter implements RowWriter {
     if (at > 0) await this.put(out.bytes.subarray(0, at));
   }
 
-  /** Writes what is between a feature and the one before it. @returns after it */
+  /**
+   * Writes the text between a feature and the previous one.
+   * @returns the offset after it
+   */
   protected separated({ bytes }: Area, at: number): number {
     if (this.#isFirst) {
       this.#isFirst = false;
@@ -293,7 +302,7 @@ abstract class TextWriter implements RowWriter {
     await this.#output.write(this.#output.holdsBytes ? bytes.slice() : bytes);
   }
 
-  /** Writes what is before the first row. */
+  /** Writes the text before the first row. */
   protected async writeLead(): Promise<void> {
     const lead = this.#lead;
     this.#lead = null;
@@ -310,7 +319,7 @@ const theirsOf = ({ kept, decoded }: WrittenColumns): WrittenColumns['kept'] =>
   kept.slice(0, kept.length - decoded);
 
 /**
- * The pieces of a row of CSV, and of what is after its fields.
+ * The pieces of a row of CSV, and of the columns after its fields.
  * @returns null for rows that the kernel has not scanned, and for too many fields
  */
 export function rowPieces(
@@ -331,11 +340,11 @@ export class CsvWriter extends TextWriter {
   protected readonly end = '';
   readonly #delimiter: number;
   readonly #tails: Tails;
-  /** Pieces of a row, and of what is after its fields; null where they are too many. */
+  /** Pieces of a row, and of the columns after its fields; null if there are too many. */
   readonly #pieces: readonly [fields: Uint8Array, tail: Uint8Array] | null;
   /** The kept columns of the source. */
   readonly #theirs: WrittenColumns['kept'];
-  /** Bytes for which a field is quoted. */
+  /** Bytes that make quotes around a field necessary. */
   readonly #needsQuotes = new Uint8Array(256);
 
   /** @param isContinued whether an earlier run wrote the beginning of the output */
@@ -446,7 +455,7 @@ export class CsvWriter extends TextWriter {
     if (memory.textEnd > textOutAt) await this.put(textOut.subarray(0, memory.textEnd - textOutAt));
   }
 
-  /** Bytes that a row takes at most: each of its fields may be all quotes. */
+  /** Most bytes of a row: each of its fields may consist of quotes. */
   #fieldBytes({ columns }: TextRows, row: number): number {
     let sum = MAX_TAIL_BYTES;
     for (const { index } of this.#theirs) {
@@ -459,7 +468,7 @@ export class CsvWriter extends TextWriter {
 
 const NULL = pieceOf('null');
 
-/** Whether a number or a boolean is JSON as it is: NaN and Infinity are not. */
+/** Whether a number or a boolean is valid JSON: NaN and Infinity are not. */
 function isJson(bytes: Uint8Array, start: number): boolean {
   const first = bytes[start]!;
   return first !== 73 && first !== 78 && (first !== MINUS || bytes[start + 1] !== 73);
@@ -598,7 +607,7 @@ export class GeoJsonWriter extends TextWriter {
     return this.#members.write(area, at, rows, row);
   }
 
-  /** A position that cannot be a geometry stays as it was. */
+  /** A position that cannot be a geometry stays unchanged. */
   #asGiven(area: Area, from: number, { columns, source }: WrittenRows, row: number): number {
     let at = from;
     for (const { index, name } of this.#given) {
@@ -623,13 +632,13 @@ export class GeoJsonWriter extends TextWriter {
     const { bytes } = source;
     let start = starts[row]!;
     const end = ends[row]!;
-    // Zero has no sign there.
+    // A zero has no sign there.
     if (end - start === 2 && bytes[start] === MINUS && bytes[start + 1] === 48) start++;
     return copiedRange(area, from, source, start, end);
   }
 }
 
-/** Features as they were, with our properties: their two sides are the columns that are kept. */
+/** Features with our properties, otherwise unchanged: their two parts are the kept columns. */
 export class FeatureWriter extends TextWriter {
   protected readonly ofRow: number;
   readonly #members: JsonMembers;

@@ -47,7 +47,7 @@ export function metaRoutes({ boundaries, before, adapter: { build } }: MetaDeps)
     ...(before && { previous_boundary_data: describe(before) }),
   });
   const tableBody = bytesOf({ status: 'OK', admin_units: ADMIN_UNITS.map(rowOf) });
-  /** Bodies of some 100 KB, kept as the bytes that leave: writing one again costs more than all else of the request. */
+  /** Bodies of some 100 KB, kept as bytes: writing one again costs more than the rest of the request. */
   const unitBodies = new Map<string, Uint8Array>();
 
   const formerBody = formerProvinces === null ? undefined : formerTable(formerProvinces, meta);
@@ -71,7 +71,7 @@ export function metaRoutes({ boundaries, before, adapter: { build } }: MetaDeps)
   });
   const metaTag = entityTag(metaBody);
   return [
-    // Caches must ask again: the versions must be the current ones, and the build of uWS is among them.
+    // Caches must revalidate: the versions must be the current ones, and the build of uWS is among them.
     jsonRoute('/v1/meta', (x) => keptAnswer(x, metaTag, JSON_TYPE, ASKED_AGAIN)?.(metaBody)),
     jsonRoute('/v1/admin-units', (x) => keptAnswer(x, tag, JSON_TYPE, KEPT)?.(tableBody)),
     jsonRoute('/v1/admin-units/former', (x) => {
@@ -102,7 +102,7 @@ function bytesOf(body: object): Uint8Array {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** How sure provinces are by the distance to a border; nothing where nobody has measured it. */
+/** How sure provinces are by the distance to a border; absent if it was not measured. */
 function bandsMember({ bands, bandsNote }: IndexMeta): object {
   if (bands === undefined) return {};
   const rows = bands.map(([below_m, certainty]) => ({ below_m, certainty }));
@@ -166,14 +166,14 @@ const linesOfPage = (policy: string): string[] => [
   'Referrer-Policy: no-referrer',
 ];
 
-/** The file that tools/packages/documents.mjs writes. */
+/** The file written by tools/packages/documents.mjs. */
 interface DocumentPages {
   readonly policy: string;
   readonly pages: Readonly<Record<string, { readonly type: string; readonly text: string }>>;
 }
 
 function documentRoutes(): Route[] {
-  // Read at the start, when the files of this version are there, and parsed when somebody reads one.
+  // Read at the start, when the files of this version are present, and parsed at the first request.
   const bytes = readFileSync(new URL('../../documents.json', import.meta.url));
   let pages: Map<string, CompressedText> | undefined;
   const pageOf = (name: string): CompressedText | undefined => {
@@ -213,9 +213,9 @@ function send(x: Exchange, sent: CompressedText): void {
   else sendCompressed(x, sent);
 }
 
-// GET /v1/usage: what the calling key has used today and this month, and what it may.
+// GET /v1/usage: the use of the calling key today and this month, and its limits.
 
-/** The store is asked, and away after less. */
+/** Timeout of the question to the store. */
 const REFRESH_DEADLINE_MS = 5000;
 
 /** @param metering undefined: nothing is counted, and there is nothing to say */

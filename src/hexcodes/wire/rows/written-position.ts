@@ -177,7 +177,7 @@ export interface PlusCodeCell {
 
 const DIGITS = '23456789CFGHJMPQRVWX';
 const SEPARATOR_AT = 8;
-/** Digits beyond say nothing, as in the reference implementations. */
+/** Digits beyond these have no meaning, as in the reference implementations. */
 const MAX_DIGITS = 15;
 /** Ten digits are pairs of latitude and longitude to base 20, those after them cells of 5 rows and 4 columns. */
 const PAIR_DIGITS = 10;
@@ -188,7 +188,7 @@ const LAT_PARTS = 8000 * ROWS ** (MAX_DIGITS - PAIR_DIGITS);
 const LNG_PARTS = 8000 * COLUMNS ** (MAX_DIGITS - PAIR_DIGITS);
 
 const FULL = /^(?:[2-9CFGHJMPQRVWX]{8}\+(?:[2-9CFGHJMPQRVWX]{2,})?|(?:[2-9CFGHJMPQRVWX]{2}){1,3}0{2,6}\+)$/;
-/** The first four digits are left out, which come again after 1 degree, or the first two, after 20. */
+/** The first four digits are omitted, which recur after 1 degree, or the first two, after 20. */
 const SHORT = /^(?:[2-9CFGHJMPQRVWX]{2}){2,3}\+[2-9CFGHJMPQRVWX]{2,}$/;
 
 /** The cell of a full Plus Code in any case; null if the text is not one. */
@@ -248,7 +248,7 @@ function cellOf(digits: string, firstDeg: number): PlusCodeCell {
   };
 }
 
-/** A position that a text names. Degrees beyond 90 and 180 are not refused. */
+/** A position named by a text. Degrees beyond 90 and 180 are not rejected. */
 export interface Position {
   readonly latDeg: number;
   readonly lngDeg: number;
@@ -265,8 +265,8 @@ const pairOf = (number: string, between: string): RegExp =>
   new RegExp(`^(${number}) ?(°?) ?${between} ?(${number}) ?\\2$`, 'i');
 
 /**
- * lat, lng, both with a degree sign or neither: `21° 01.7` is one angle. A comma cannot both be in a number and between
- * two, but for `21,0288, 105,8525`, where a blank follows.
+ * lat, lng, both with a degree sign or neither: `21° 01.7` is one angle. A comma cannot be both in a number and
+ * between two, except in `21,0288, 105,8525`, where a blank follows.
  */
 const PAIRS: readonly RegExp[] = [pairOf(NUMBER, '[,; ]'), pairOf(COMMA_NUMBER, '(?:;|, | )')];
 
