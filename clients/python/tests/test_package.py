@@ -9,6 +9,7 @@ import importlib
 import json
 import multiprocessing
 import pickle
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import threading
 import unittest
 import warnings
 import zipfile
+import zlib
 from array import array
 from decimal import Decimal
 from pathlib import Path
@@ -391,6 +393,21 @@ class Refusals(unittest.TestCase):
         self.refused("BAD_DATA", "larger than 64 MiB", Hexcodes, None, bytes(65 << 20))
         self.refused("BAD_DATA", "The reach cannot be used: this is not", Hexcodes, None, None, b"")
         self.refused("BAD_DATA", "The reach cannot be used: the checksum", Hexcodes, None, None, reach[:40] + bytes([reach[40] ^ 1]) + reach[41:])
+
+    def test_boundaries_whose_63_units_are_others_have_no_former_provinces(self):
+        index = bytearray((DATA / "index.bin").read_bytes())
+        at, size = struct.unpack_from("<II", index, 48)
+        meta = bytes(index[at : at + size])
+        self.assertEqual(Hexcodes(index=bytes(index)).former_provinces(20.4463, 106.3366), "Thái Bình")
+        # Another name, a number for one, and the province of today that is another.
+        changes = (('"Hà Giang"', '"Hà Giank"'), ('"Hà Giang"', "12345678901"), ('"Hà Giang","admin":0', '"Hà Giang","admin":1'))
+        for before, after in changes:
+            other = meta.replace(before.encode(), after.encode(), 1)
+            self.assertEqual((len(other), other != meta), (size, True))
+            index[at : at + size] = other
+            struct.pack_into("<I", index, 12, zlib.crc32(index[16:]))
+            changed = Hexcodes(index=bytes(index))
+            self.refused("BAD_DATA", "no provinces from before July 2025", changed.former_provinces, 20.4463, 106.3366)
 
     def test_a_changed_byte_of_an_installed_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -13,11 +13,13 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Type, Union
 from ._errors import HexcodesError
 from ._kernel import FAR, NONE, OK, Compiled, Decoded, Kernel
 from ._kernel import compile_kernel, get_read, put_position, put_text
-from ._units import CODES
+from ._units import CODES, FORMER
 
 DEFAULT_RESOLUTION = 13
 #: Also inside a zip, as Spark's --py-files ships it.
 DATA = files("hexcodes").joinpath("data")
+#: The provinces before July 2025, by the number of the one they are part of and their name.
+_FORMER = {(admin, name) for admin, names in enumerate(FORMER) for name in names}
 #: Files of the package, and what each is.
 FILES = {"kernel.wasm": "kernel", "index.bin": "boundary index", "reach.bin": "reach"}
 _SWAPPED_HINT = ". lat and lng look swapped: the other way round the position lies in Viet Nam"
@@ -147,7 +149,7 @@ class Hexcodes:
         Raises HexcodesError BAD_DATA with boundaries that lack those provinces.
         """
         units = self.kernel.units
-        if units is None or len(units) != 63:
+        if units is None or len(units) != len(_FORMER) or {(unit["admin"], unit["name"]) for unit in units} != _FORMER:
             raise HexcodesError("BAD_DATA", "The boundary index has no provinces from before July 2025")
         return self._located(lat, lng, "former_provinces", "unitOf", "unitBatch", [unit["name"] for unit in units], "former_province")
 
