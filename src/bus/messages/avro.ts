@@ -132,7 +132,7 @@ interface Reading {
 
 /**
  * Arrays and maps come in blocks that begin with a count of items. The package makes as many as the count says, whether
- * or not the message has them: 15 bytes filled the memory, or were read without end.
+ * or not the message has them: 13 bytes filled the memory, or were read without end.
  */
 function readBlocksAsTheyAre({ types: { ArrayType, MapType } }: Avsc): void {
   const eachItem = (tap: Tap, read: () => void): void => {

@@ -139,7 +139,7 @@ describe('a server elsewhere', () => {
     const { code, stdout, stderr } = await target(server.base, server.key, '--json', '/dev/full');
     expect(code).toBe(4);
     expect(stderr).toContain('cannot write /dev/full: the disk is full');
-    expect(stdout).toMatch(/^single +1 +[\d,]+\/s /m);
+    expect(stdout).toMatch(/^single +1 +[\d,.]+\/s /m);
     expect(stdout).not.toMatch(/µs|^memory:|^speed-up/m);
   }, 600_000);
 
