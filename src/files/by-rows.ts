@@ -6,17 +6,10 @@ import { EACH_ITS_OWN } from '../hexcodes/kernel/kernel.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { positionInText, type WholePosition } from '../tables/positions.js';
 import { isSameType } from './by-chunks-plan.js';
-import { keptColumns, otherNames, type Sample } from './columns/columns.js';
+import { keptColumns, otherNames } from './columns/columns.js';
 import { NOT_A_RESOLUTION, resolutionIn } from './columns/encode-columns.js';
-import {
-  codeColumn,
-  columnsOfDegrees,
-  findPosition,
-  isDouble,
-  lookAtFiles,
-  resolutionColumn,
-} from './columns/position-columns.js';
-import { rowConverter } from './convert-rows.js';
+import { columnsOfDegrees, isDouble, lookAtFiles } from './columns/position-columns.js';
+import { type Found, planOf, readColumns } from './columns/row-plan.js';
 import { type Input, nameOf, openInput, statOf } from './disk/input.js';
 import type { Batch, Pipeline, Reading } from './driver.js';
 import { type FileFormat, FORMATS } from './format.js';
@@ -24,7 +17,7 @@ import { openText } from './formats/csv/csv.js';
 import { SAMPLE_ROWS } from './formats/csv/dialect.js';
 import { CsvRowReader } from './formats/csv/read-csv.js';
 import type { KnownFeatures } from './formats/geojson/geojson-source.js';
-import { inferenceOf, openSource, sampled } from './formats/open.js';
+import { adderOf, inferenceOf, openSource, sampled } from './formats/open.js';
 import { countRows, failuresIn } from './formats/parquet/own-columns.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
 import {
@@ -36,11 +29,11 @@ import {
   type TableColumn,
   typesOf,
 } from './formats/table.js';
-import { textOf } from './formats/values/column-text.js';
+import { codeTextOf, textOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
 import { RowDecoder, refuse } from './rows/decode-rows.js';
 import type { WantedRows } from './rows/group-windows.js';
-import { plainAdder, plainTextAt, textAdder } from './rows/plain-values.js';
+import { plainTextAt, textAdder } from './rows/plain-values.js';
 import { RowWriters } from './rows/row-writers.js';
 import { MAX_COLUMNS, type TextRows, textAt } from './rows/text-rows.js';
 import { type Degrees, faultIn, type RowFailure } from './tally.js';
@@ -58,7 +51,7 @@ const WRITTEN: ReadonlySet<FileFormat> = new Set(['csv', 'tsv', 'ndjson', 'geojs
 export async function planRows(run: Run): Promise<RowPlan | string> {
   const { sourceFormat, targetFormat, targets } = run;
   const isText = FORMATS[sourceFormat].delimiter !== null;
-  const hasTypes = FORMATS[targetFormat].hasTypes;
+  const { hasTypes } = FORMATS[targetFormat];
   const isNdjson = sourceFormat === 'ndjson';
   const hasGroups = sourceFormat === 'parquet' || sourceFormat === 'arrow';
   if (!isText && !isNdjson && !hasGroups) return `from ${sourceFormat} to ${targetFormat}`;
@@ -73,19 +66,38 @@ export async function planRows(run: Run): Promise<RowPlan | string> {
         ? await ndjsonSample(run, hasTypes)
         : await groupSample(run, hasTypes);
     if (typeof found === 'string') return found;
+    if (found.columns.length > MAX_COLUMNS) return `more than ${MAX_COLUMNS} columns`;
     const plan = planOf(run, found, isText ? 'text' : isNdjson ? 'ndjson' : (sourceFormat as GroupFormat));
-    if (typeof plan !== 'string' && plan.whole !== undefined && run.request.input.point !== undefined)
-      return 'a row may become several';
-    return isNdjson && targetFormat === 'ndjson' ? asLines(plan) : plan;
+    return againstPlan(run, plan) ?? (isNdjson && targetFormat === 'ndjson' ? asLines(plan) : plan);
   } catch {
     // by-values.ts reports the same fault.
     return 'the first rows have a fault';
   }
 }
 
+/** Why rows of these columns are not read here, in words. */
+function againstPlan({ request, sourceFormat, targetFormat }: Run, plan: RowPlan): string | undefined {
+  const { columns, kept, lat, lng, code, own, whole, source } = plan;
+  const isPoint = request.input.point !== undefined;
+  if (isPoint && code >= 0) return 'a row may become several';
+  if (code >= 0 && columns[code]!.kind !== 'text') return 'codes are not texts';
+  const { hasTypes, isJson } = FORMATS[targetFormat];
+  const isKind = (hasTypes || isJson) && FORMATS[sourceFormat].delimiter === null;
+  if (own >= 0 && isKind && !RESOLUTION_KINDS.has(columns[own]!.kind))
+    return 'rows have resolutions of their own, which are neither numbers nor texts';
+  if (own >= 0 && !kept.includes(own)) return 'rows have resolutions of their own, which are left out';
+  if (whole !== undefined && !WHOLE_KINDS.has(columns[whole.column]!.kind))
+    return 'positions are bytes or numbers of one column';
+  const isOdd = (column: number): boolean => column >= 0 && !PAIR_KINDS.has(columns[column]!.kind);
+  if (source === 'ndjson' && (isOdd(lat) || isOdd(lng))) return 'positions are not numbers';
+  const names = columns.map(({ name }) => name);
+  if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
+  if (new Set(kept).size !== kept.length) return 'a column is kept twice';
+  return isPoint && whole !== undefined ? 'a row may become several' : undefined;
+}
+
 /** Lines that are passed on whole, where whole-lines.ts does not read their positions. */
-function asLines(plan: RowPlan | string): RowPlan | string {
-  if (typeof plan === 'string') return plan;
+function asLines(plan: RowPlan): RowPlan | string {
   const { columns, sink, own, whole } = plan;
   if (whole === undefined) return 'from ndjson to ndjson';
   if (sink.chosen !== undefined) return 'members are chosen';
@@ -105,89 +117,12 @@ function againstTargets({ request, targetFormat, rejectsFormat: rejects }: Run):
   return undefined;
 }
 
-/**
- * @returns the plan for rows of these columns, or a sentence why there is none
- * @throws CliFailure
- */
-export function planOf(run: Run, found: Found, source: RowPlan['source']): RowPlan | string {
-  const { request, sourceFormat, targetFormat, rejectsFormat: rejects, hexcodes } = run;
-  const against = againstTargets(run);
-  if (against !== undefined) return against;
-  const { columns, sample } = found;
-  const { names } = sample;
-  if (names.length > MAX_COLUMNS) return `more than ${MAX_COLUMNS} columns`;
-  const { delimiter } = FORMATS[sourceFormat];
-  const hasHeader = delimiter === null || run.source.hasHeader;
-  const read = readColumns(run, found, hasHeader);
-  if (typeof read === 'string') return read;
-  if (names.some((name, i) => names.indexOf(name) !== i)) return 'the header names a column twice';
-  const { needsPosition, hasTypes } = FORMATS[targetFormat];
-  const { columns: sink, position } = rowConverter(hexcodes, request, {
-    columns,
-    sample,
-    hasHeader,
-    file: nameOf(request.inputs[0]!),
-    // Columns have types where any of the two files has some.
-    isTyped: FORMATS[targetFormat].delimiter === null,
-    needsPosition,
-    isSorted: request.sort !== null,
-  });
-  if (needsPosition && (position.lat < 0 || position.lng < 0)) return 'the position is left out';
-  const kept = keptColumns(columns, request.columns, nameOf(request.inputs[0]!));
-  if (new Set(kept).size !== kept.length) return 'a column is kept twice';
-  return {
-    source,
-    columns,
-    ...read,
-    kept,
-    sink,
-    position,
-    format: targetFormat,
-    rejects,
-    isTyped: hasTypes && delimiter === null,
-  };
-}
-
-interface Found {
-  readonly columns: readonly TableColumn[];
-  readonly sample: Sample;
-}
-
 const MAX_RESOLUTION = 15;
 const INTEGERS: ReadonlySet<ColumnKind> = new Set(['int', 'uint', 'long']);
-/** Kinds of resolutions that plainTextAt reads. */
+/** Kinds of resolutions that plainTextAt reads, of positions in one column, and of the two halves in NDJSON. */
 const RESOLUTION_KINDS: ReadonlySet<ColumnKind> = new Set(['text', 'int', 'uint', 'long', 'double', 'float']);
-
-/**
- * The columns that are read, or a sentence why they are not read here.
- * @throws CliFailure where there are none
- */
-function readColumns(
-  { request, hexcodes, sourceFormat, targetFormat }: Run,
-  { columns, sample }: Found,
-  hasHeader: boolean,
-): ReadColumns | string {
-  const file = nameOf(request.inputs[0]!);
-  if (request.operation === 'decode') {
-    if (request.input.point !== undefined) return 'a row may become several';
-    const isCode = (text: string): boolean => hexcodes.isValid(text);
-    const code = codeColumn(sample, request.columns, file, isCode, hasHeader);
-    return columns[code]!.kind === 'text' ? { lat: -1, lng: -1, code, own: -1 } : 'codes are not texts';
-  }
-  const own = resolutionColumn(sample.names, file);
-  const { hasTypes, isJson } = FORMATS[targetFormat];
-  const isKind = (hasTypes || isJson) && FORMATS[sourceFormat].delimiter === null;
-  if (own >= 0 && isKind && !RESOLUTION_KINDS.has(columns[own]!.kind))
-    return 'rows have resolutions of their own, which are neither numbers nor texts';
-  if (own >= 0 && !keptColumns(columns, request.columns, file).includes(own))
-    return 'rows have resolutions of their own, which are left out';
-  const where = findPosition(sample, request.columns, file, hasHeader);
-  if (where.kind === 'pair') return { lat: where.lat, lng: where.lng, code: -1, own };
-  const { kind } = columns[where.column]!;
-  return kind === 'text' || kind === 'json'
-    ? { lat: -1, lng: -1, code: -1, own, whole: where }
-    : 'positions are bytes or numbers of one column';
-}
+export const WHOLE_KINDS: ReadonlySet<ColumnKind> = new Set(['text', 'json']);
+const PAIR_KINDS: ReadonlySet<ColumnKind> = new Set(['text', 'double', 'long']);
 
 /** The columns of a CSV by its first rows, or a sentence why they are unknown without reading a pipe. */
 async function textSample(run: Run): Promise<Found | string> {
@@ -229,11 +164,7 @@ async function ndjsonSample(run: Run, hasTypes: boolean): Promise<Found | string
   for (const path of fit === 'names' ? request.inputs.slice(1) : [])
     if (typesOf((await sampleOf(run, path, fit, known)).columns) !== typesOf(columns))
       return `${path} has other columns`;
-  const read = readColumns(run, found, true);
-  if (typeof read === 'string') return read;
-  const ofPosition: readonly ColumnKind[] = ['text', 'double', 'long'];
-  const isOdd = (column: number): boolean => column >= 0 && !ofPosition.includes(columns[column]!.kind);
-  return isOdd(read.lat) || isOdd(read.lng) ? 'positions are not numbers' : found;
+  return found;
 }
 
 /** The columns of a file of row groups or record batches. */
@@ -286,7 +217,7 @@ async function groupSample(run: Run, hasTypes: boolean): Promise<Found | string>
     const names = columns.map(({ name }) => name);
     const read =
       request.operation === 'decode'
-        ? readColumns(run, { columns, sample: { names, rows: [] } }, true)
+        ? readColumns(run, { columns, sample: { names, rows: [] } })
         : columnsOfDegrees(request.columns, names, found.isDouble, input.name);
     if (typeof read === 'string') return read;
     for (const index of readIn({ code: -1, ...read }, keptColumns(columns, request.columns, input.name))) {
@@ -318,28 +249,25 @@ interface Window {
   readonly endOffset: number;
 }
 
-/** How values are added for a writer of types. */
-export const typedAdder = async (format: FileFormat): Promise<WantedRows['adderOf']> =>
-  format === 'arrow' ? (await import('./formats/arrow/write-arrow.js')).arrowAdder : plainAdder;
-
 /** Converts windows of rows, and writes them. */
 export class RowBatches {
   readonly #decoder: RowDecoder | null;
   readonly #byStatus = new Uint32Array(ROW_STATUSES.length);
   readonly #byAdmin = new Uint32Array(ADMIN_UNITS.length);
-  /** Rows of the window whose own resolution is invalid; empty where rows have none of their own. */
-  readonly #wrong: number[] = [];
+  /** Each row's own resolution, NOT_A_RESOLUTION for an invalid one. */
+  readonly #resolutions = new Uint8Array(MAX_ROWS);
 
   constructor(
     protected readonly run: Run,
     protected readonly plan: RowPlan,
     private readonly writers: RowWriters,
   ) {
-    const { code, format } = plan;
-    const { hasTypes } = FORMATS[format];
-    const { writesDecoded } = writers;
-    this.#decoder =
-      code < 0 ? null : new RowDecoder(run.hexcodes.kernel, code, hasTypes, writesDecoded, MAX_ROWS);
+    const { code, codeAt = code, isTyped, format, source } = plan;
+    const isWritten = writers.writesDecoded;
+    const hasComma = FORMATS[format].delimiter !== null && run.request.csv.decimal === ',';
+    const isCounted = source !== 'values';
+    const read = { code: codeAt, isTyped, isWritten, isCounted, hasComma };
+    this.#decoder = code < 0 ? null : new RowDecoder(run.hexcodes.kernel, read, MAX_ROWS);
   }
 
   /** The rows as a batch. */
@@ -360,16 +288,19 @@ export class RowBatches {
 
   #encode(rows: TextRows): { readonly rows: TextRows; readonly records: Uint8Array } {
     const { hexcodes, request } = this.run;
-    if (this.plan.whole !== undefined) this.#readWhole(rows, this.plan.whole);
+    const { whole, columns } = this.plan;
+    if (whole !== undefined && WHOLE_KINDS.has(columns[whole.column]!.kind)) this.#readWhole(rows, whole);
     const { input, output: records, exports } = hexcodes.kernel;
     const { rowCount, latLngDeg } = rows;
     input.set(latLngDeg.subarray(0, 2 * rowCount));
     const isOwn = this.plan.own >= 0;
     if (isOwn) this.#readResolutions(rows);
     exports.encodeBatch(rowCount, isOwn ? EACH_ITS_OWN : request.resolution);
-    for (const row of this.#wrong) refuse(records, row, INVALID_REQUEST);
+    const own = this.#resolutions;
+    for (let row = 0; isOwn && row < rowCount; row++)
+      if (own[row] === NOT_A_RESOLUTION) refuse(records, row, INVALID_REQUEST);
     countRows(records, rowCount, this.#byStatus, this.#byAdmin);
-    return { rows, records };
+    return { rows: isOwn ? { ...rows, resolutions: own } : rows, records };
   }
 
   /** Reads the positions of a column of texts. */
@@ -386,33 +317,37 @@ export class RowBatches {
     this.run.targets.tally.views += views;
   }
 
-  /** The code or the whole position of a row. Texts of JSON have quotes where rows keep them. */
-  #wholeText(rows: TextRows, column: number, row: number): string {
+  /** The whole position of a row, or its code. Texts of JSON have quotes where rows keep them. */
+  #wholeText(rows: TextRows, index: number, row: number): string {
     const { columns, isTyped, format } = this.plan;
-    const text = textAt(rows, column, row);
-    const isJson = columns[column]!.kind === 'json' && (isTyped || FORMATS[format].isJson);
-    return isJson ? textOf(columns[column]!, text) : text;
+    const text = textAt(rows, index, row);
+    const isJson = columns[index]!.kind === 'json' && (isTyped || FORMATS[format].isJson);
+    return isJson ? textOf(columns[index]!, text) : text;
   }
 
   /** Passes each row's resolution to the kernel, with a placeholder for an invalid one. */
   #readResolutions(rows: TextRows): void {
     const { resolutions } = this.run.hexcodes.kernel;
-    this.#wrong.length = 0;
     for (let row = 0; row < rows.rowCount; row++) {
       const each = this.#resolutionOf(rows, row);
-      if (each === NOT_A_RESOLUTION) this.#wrong.push(row);
+      this.#resolutions[row] = each;
       resolutions[row] = each === NOT_A_RESOLUTION ? 0 : each;
     }
+    for (const row of rows.unread?.keys() ?? []) this.#resolutions[row] = NOT_A_RESOLUTION;
   }
 
   #resolutionOf(rows: TextRows, row: number): number {
-    const { own } = this.plan;
+    const { own, columns } = this.plan;
+    const { kind } = columns[own]!;
+    const usual = this.run.request.resolution;
+    if (rows.valueAt !== undefined && !RESOLUTION_KINDS.has(kind))
+      return resolutionIn(textOf(columns[own]!, rows.valueAt(own, row)), usual);
     const { starts, ends } = rows.columns[own]!;
     const { bytes } = rows.text;
     const start = starts[row]!;
     // A digit needs no text, and neither does a small integer.
     const end = ends[row]!;
-    const isInteger = this.plan.isTyped && INTEGERS.has(this.plan.columns[own]!.kind);
+    const isInteger = this.plan.isTyped && INTEGERS.has(kind);
     if (isInteger && start >= 0 && bytes[start]! <= MAX_RESOLUTION) {
       let at = start + 1;
       while (at < end && bytes[at] === 0) at++;
@@ -421,13 +356,14 @@ export class RowBatches {
       const digit = bytes[start]! - ZERO;
       if (digit >= 0 && digit <= 9) return digit;
     }
-    return resolutionIn(this.#resolutionText(rows, row), this.run.request.resolution);
+    return resolutionIn(this.#resolutionText(rows, row), usual);
   }
 
   /** A number of JSON in the form of columns: 9 where it was written as 9.0. */
   #resolutionText(rows: TextRows, row: number): string {
     const { columns, own, isTyped } = this.plan;
     const column = columns[own]!;
+    if (rows.valueAt !== undefined && !RESOLUTION_KINDS.has(column.kind)) return this.#told(rows, own, row);
     if (isTyped) return plainTextAt(rows, columns, own, row);
     const text = textAt(rows, own, row);
     return column.kind === 'double' && text !== '' ? textOf(column, Number(text)) : text;
@@ -461,7 +397,9 @@ export class RowBatches {
     const resolution = isWrong ? { name: columns[own]!.name, text: this.#resolutionText(rows, row) } : null;
     const column = whole?.column ?? code;
     if (column >= 0) {
-      const field = { name: columns[column]!.name, text: this.#wholeText(rows, column, row) };
+      const text =
+        rows.valueAt === undefined ? this.#wholeText(rows, column, row) : this.#told(rows, column, row);
+      const field = { name: columns[column]!.name, text };
       return faultIn(word, { kind: 'whole', field, resolution });
     }
     const field = (column: number, half: 0 | 1): Degrees => ({
@@ -472,9 +410,15 @@ export class RowBatches {
     return faultIn(word, { kind: 'pair', lat: field(lat, 0), lng: field(lng, 1), resolution });
   }
 
+  /** The text of a value of rows that have values. */
+  #told(rows: TextRows, column: number, row: number): string {
+    return codeTextOf(this.plan.columns[column]!, rows.valueAt!(column, row));
+  }
+
   /** A coordinate of Parquet that is not kept has no text. */
   #textAt(rows: TextRows, column: number, row: number, half: 0 | 1): string {
     const { columns, isTyped } = this.plan;
+    if (rows.valueAt !== undefined) return this.#told(rows, column, row);
     if (rows.columns[column]!.starts.length > 0)
       return isTyped ? plainTextAt(rows, columns, column, row) : textAt(rows, column, row);
     const degrees = rows.latLngDeg[2 * row + half]!;
@@ -522,7 +466,7 @@ class RowPipeline extends RowBatches implements Pipeline {
       yield* reader.windows(input, from, reading.rows);
       return;
     }
-    const adderOf = isTyped ? await typedAdder(format) : textAdder;
+    const addedBy = isTyped ? await adderOf(format) : textAdder;
     const wanted = {
       lat,
       lng,
@@ -530,7 +474,7 @@ class RowPipeline extends RowBatches implements Pipeline {
       most: MAX_ROWS,
       skippedRows: reading.rows,
       isTyped,
-      adderOf,
+      adderOf: addedBy,
     };
     for await (const rows of await groupWindows(source as GroupFormat, input, wanted))
       yield { rows, endOffset: 0 };

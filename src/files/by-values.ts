@@ -1,23 +1,18 @@
-// The pipeline of values: rows in columns from any format to any other, for files that no other pipeline converts.
+// The pipeline of values: rows in columns from any format into any, for files that no other pipeline converts. Values
+// become ranges of bytes, as which writers take them.
 
-import { planOf, RowBatches, typedAdder } from './by-rows.js';
+import { POINT_CHOICES } from '../tables/shapes/shapes.js';
+import { RowBatches, WHOLE_KINDS } from './by-rows.js';
 import { otherColumns } from './columns/columns.js';
 import { contradictions, type PositionReader, positionReader } from './columns/position-columns.js';
-import {
-  type ConvertedRows,
-  type RowConverter,
-  rowConverter,
-  rowsWhere,
-  shapeFault,
-} from './convert-rows.js';
+import { formatsOf, placedOf, planOf } from './columns/row-plan.js';
 import { nameOf, statOf } from './disk/input.js';
-import type { Output } from './disk/output.js';
-import type { Batch, Failure, Pipeline, Reading } from './driver.js';
-import { type FileFormat, FORMATS } from './format.js';
-import { targetDialect } from './formats/csv/dialect.js';
+import type { Batch, Pipeline, Reading } from './driver.js';
+import { badInput } from './exit-codes.js';
+import { type FileFormat, FORMATS, hasPlainValues } from './format.js';
 import { FeatureSides, LineSides } from './formats/geojson/feature-rows.js';
 import { frameOf, type KnownFeatures } from './formats/geojson/geojson-source.js';
-import { inferenceOf, openSink, openSource, sampled } from './formats/open.js';
+import { adderOf, inferenceOf, openSource, sampled } from './formats/open.js';
 import {
   type CollectionFrame,
   LINES,
@@ -25,14 +20,16 @@ import {
   type RowPlan,
   type TableColumn,
   type TableRows,
-  type TableSink,
   type TableSource,
   typesOf,
   type WantedBytes,
 } from './formats/table.js';
+import { codeTextOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
-import { textAdder, ValueRows } from './rows/plain-values.js';
-import { RowWriters } from './rows/row-writers.js';
+import { ValueRows } from './rows/plain-values.js';
+import { type Outputs, RowWriters } from './rows/row-writers.js';
+import type { TextRows, ValueAdder } from './rows/text-rows.js';
+import { wantedRows } from './rows/write-text.js';
 
 /**
  * The columns of all inputs of JSON together, for a target with types; null for inputs of other formats, and where
@@ -44,26 +41,11 @@ async function inferAll(run: Run): Promise<KnownFeatures | null> {
   return (await inferenceOf(run.sourceFormat)?.(run)) ?? null;
 }
 
-/** Converts and writes rows in the columns of the first input. */
-interface Way {
-  /** @param skipped number of first rows that an earlier run has converted */
-  batches(rows: TableRows, skipped: number): Iterable<Batch>;
-  end(): Promise<void>;
-  close(): void;
-}
-
-/** The first input, which determines the columns of all, and the destination of its rows. */
+/** The first input, by whose columns all are read, and how its rows are converted. */
 interface First {
   readonly columns: readonly TableColumn[];
   readonly frame: CollectionFrame | undefined;
-  readonly way: Way;
-}
-
-/** The first input with its first rows. */
-interface Opened {
-  readonly source: TableSource;
-  readonly sample: Awaited<ReturnType<typeof sampled>>['sample'];
-  readonly file: string;
+  readonly batches: ValueBatches;
 }
 
 /** @throws CliFailure BAD_INPUT for JSON whose columns cannot be inferred */
@@ -86,14 +68,13 @@ class ValuePipeline implements Pipeline {
   async *batches({ input, isDone, rows: skippedRows }: Reading): AsyncGenerator<Batch> {
     const { sourceFormat, request, source: dialect } = this.#run;
     const opened = await openSource(input, sourceFormat, this.#fit, dialect, this.#known);
-    const { source, sample } = await sampled(opened);
+    const first = await sampled(opened);
+    const { source } = first;
     const { columns, frame } = source;
     const isAny = this.#fit === 'any' && FORMATS[sourceFormat].isJson;
     if (this.#first === null) {
-      const first = { source, sample, file: input.name };
-      const fields = await FieldWay.of(this.#run, first, this.#fit);
-      this.#first = { columns, frame, way: fields ?? (await SinkWay.of(this.#run, first)) };
-      // Later inputs of JSON are read by the fields of the first one, in any order.
+      this.#first = { columns, frame, batches: await ValueBatches.of(this.#run, first) };
+      // Later inputs of JSON are read by the fields of the first one, in whichever order they have them.
       if (isAny) this.#known = { columns, idName: 'id' };
     } else if (typesOf(columns) !== typesOf(this.#first.columns) && !isAny)
       throw otherColumns(columns, input.name, this.#first.columns, nameOf(request.inputs[0]!));
@@ -101,177 +82,177 @@ class ValuePipeline implements Pipeline {
     // Rows that an earlier run converted are read again but not converted; batches end at the same rows each time.
     let rows = 0;
     for await (const batch of source.batches()) {
-      yield* this.#first.way.batches(batch, skippedRows - rows);
+      yield* this.#first.batches.of(batch, skippedRows - rows);
       rows += batch.rowCount;
     }
     for (const each of frame?.members ?? []) this.#first.frame?.members.add(each);
   }
 
   async end(): Promise<void> {
-    await this.#first?.way.end();
+    await this.#first?.batches.end();
   }
 
   close(): void {
-    this.#first?.way.close();
+    this.#first?.batches.close();
   }
 }
 
-/** Rows whose values become ranges of bytes, followed by the kernel's records. */
-class FieldWay extends RowBatches implements Way {
+/** A source whose first rows have been read. */
+export type FirstRows = Awaited<ReturnType<typeof sampled>>;
+
+/** How rows of values become those of an output. */
+interface Way {
+  readonly plan: RowPlan;
+  readonly wanted: WantedBytes;
+}
+
+/** Failed rows of another format. */
+interface OtherRows {
+  readonly wanted: WantedBytes;
+  readonly rows: ValueRows;
+}
+
+/** Rows whose values become ranges of bytes: the kernel's records are copied after them. */
+export class ValueBatches extends RowBatches {
+  readonly #wanted: WantedBytes;
   readonly #values: ValueRows;
-  /** Whether positions come from the source itself, not from a column. */
+  /** How failed rows are written, where that is otherwise than the others. */
+  readonly #other: OtherRows | null;
+  /** Whether positions are those that the source has of its own. */
   readonly #hasOwnPosition: boolean;
   readonly #deciding: readonly number[];
-  readonly #read: PositionReader;
+  /** null where positions are read from the ranges, or codes. */
+  readonly #read: PositionReader | null;
+  /** Columns that must have no value. */
+  readonly #placed: readonly number[];
 
   private constructor(
     run: Run,
-    plan: RowPlan,
+    { source, sample }: FirstRows,
     writers: RowWriters,
-    private readonly wanted: WantedBytes,
-    position: TableSource['position'],
+    { plan, wanted }: Way,
+    other: Way | null,
   ) {
     super(run, plan, writers);
     const { columns, lat, lng, code, own, whole } = plan;
-    this.#hasOwnPosition = lat === position?.lat && lng === position.lng;
+    this.#wanted = wanted;
     this.#values = new ValueRows(wanted.adders);
+    this.#other = other === null ? null : { wanted: other.wanted, rows: new ValueRows(other.wanted.adders) };
+    this.#hasOwnPosition = lat >= 0 && lat === source.position?.lat && lng === source.position.lng;
     this.#deciding = [lat, lng, code, own, whole?.column ?? -1];
-    this.#read = positionReader(columns, { kind: 'pair', lat, lng });
+    const isInRanges = code >= 0 || (whole !== undefined && WHOLE_KINDS.has(columns[whole.column]!.kind));
+    this.#read = isInRanges ? null : positionReader(columns, whole ?? { kind: 'pair', lat, lng });
+    this.#placed = code < 0 ? [] : placedOf(sample);
   }
 
-  /** null for rows that leave by sinks only */
-  static async of(run: Run, { source, sample }: Opened, fit: RowFit): Promise<FieldWay | null> {
-    const { columns, position } = source;
-    // Features without geometries have only the added position.
-    if (run.request.pipeline === 'values' || (run.request.operation === 'decode' && position !== undefined))
-      return null;
-    const isLines = run.targetFormat === 'ndjson' && run.request.operation === 'encode';
-    const isFeatures =
-      fit === 'any' && source.frame !== undefined && (isLines || run.targetFormat === 'geojson');
-    if (fit === 'any' && FORMATS[run.sourceFormat].isJson && !isFeatures) return null;
-    const found = planOf(run, { columns, sample }, 'values');
-    if (typeof found === 'string') return null;
-    const plan = isFeatures ? { ...found, frame: isLines ? LINES : frameOf(source.frame) } : found;
-    const { kept, lat, lng, code, own, whole, isTyped, format } = plan;
-    const read = new Set([...(isFeatures ? [] : kept), lat, lng, code, own, whole?.column]);
-    // A position whose text is quoted in a fault is read from its plain value.
-    const isTold = (index: number): boolean =>
-      kept.includes(index) && ['text', 'double', 'long'].includes(columns[index]!.kind);
-    if (isTyped && [lat, lng].some((index) => index >= 0 && !isTold(index))) return null;
-    const isJson = FORMATS[format].isJson;
-    if (isJson && [lat, lng].some((index) => columns[index]?.kind === 'json')) return null;
-    const adderOf = isTyped ? await typedAdder(format) : (column: TableColumn) => textAdder(column, isJson);
-    const adders = columns.map((column, c) => (read.has(c) ? adderOf(column) : null));
-    const sides = !isFeatures ? null : isLines ? new LineSides(plan.sink) : new FeatureSides(plan.sink);
-    const wanted = { adders: [...adders, ...(sides?.adders ?? [])], isTyped, sides };
-    return new FieldWay(run, plan, await RowWriters.open(run, plan), wanted, position);
+  /** @throws CliFailure if the columns that the request names are not there, or ours clash with them */
+  static async of(run: Run, first: FirstRows, outputs?: Outputs): Promise<ValueBatches> {
+    const { columns } = first.source;
+    const plan = planOf(run, { columns, sample: first.sample }, 'values');
+    const { code, rejects } = plan;
+    const isText = code < 0 || columns[code]!.kind === 'text';
+    const way = await wayOf(run, first.source, isText ? plan : { ...plan, codeAt: columns.length });
+    const isOther = rejects !== null && (rejects !== plan.format || run.request.sort !== null);
+    const ofRejects = isOther ? { ...plan, format: rejects, isTyped: hasPlainValues(rejects) } : null;
+    const other = ofRejects === null ? null : await wayOf(run, first.source, ofRejects);
+    const writers = await RowWriters.open(run, way.plan, other?.plan, outputs);
+    return new ValueBatches(run, first, writers, way, other);
   }
 
-  *batches(rows: TableRows, skipped: number): Generator<Batch> {
-    const { rowCount, documents = [] } = rows;
+  /** @param skipped the first rows, which an earlier run has converted */
+  *of(rows: TableRows, skipped: number): Generator<Batch> {
+    const { rowCount } = rows;
     if (rowCount <= skipped) return;
-    const { columns, code, whole, frame } = this.plan;
-    const bytes = rows.asBytes?.(this.wanted);
+    this.#refusePlaced(rows);
+    const { columns, code, codeAt, whole } = this.plan;
+    const bytes =
+      codeAt === undefined && this.#placed.length === 0 ? rows.asBytes?.(this.#wanted) : undefined;
     const unread = contradictions(rows, columns, this.#deciding);
     const latLngDeg = new Float64Array(2 * rowCount);
-    if (code < 0 && whole === undefined) {
+    if (this.#read !== null) {
       if (bytes !== undefined && this.#hasOwnPosition) bytes.readPositions(latLngDeg);
-      else this.#read(rows, latLngDeg);
+      else this.run.targets.tally.views += this.#read(rows, latLngDeg);
       for (const row of unread.keys()) latLngDeg.fill(Number.NaN, 2 * row, 2 * row + 2);
-      for (const [row, type] of rows.others ?? []) unread.set(row, shapeFault(type));
+      for (const [row, type] of whole === undefined ? (rows.others ?? []) : [])
+        unread.set(row, shapeFault(type));
     }
-    const made = bytes?.values ?? rows.values;
-    const values = frame === undefined ? made : [...made, documents, documents];
-    let end = 0;
+    const ofCodes = codeAt === undefined ? [] : [rows.values[code]!];
+    const values = [...(bytes?.values ?? rows.values), ...ofCodes, ...documentsOf(rows, this.#wanted)];
+    const failed = this.#other === null ? undefined : this.#failedOf(rows, this.#other);
+    let first = 0;
     for (const window of this.#values.windows({ rowCount, values, unread }, latLngDeg, bytes?.add)) {
-      end += window.rowCount;
-      if (end > skipped) yield* this.batchesOf(window, 0);
+      const at = { first, rowCount: window.rowCount };
+      first += window.rowCount;
+      if (first <= skipped) continue;
+      const valueAt = (column: number, row: number): unknown => rows.values[column]?.[at.first + row];
+      yield* this.batchesOf({ ...window, valueAt, rejected: failed?.(at) }, 0);
     }
   }
-}
 
-/** Rows whose values leave unchanged, through sinks. */
-class SinkWay implements Way {
-  private constructor(
-    private readonly run: Run,
-    private readonly converter: RowConverter,
-    private readonly sink: TableSink,
-    private readonly rejects: TableSink | null,
-  ) {}
-
-  static async of(run: Run, { source: { columns, frame }, sample, file }: Opened): Promise<SinkWay> {
-    const { hexcodes, request, source, sourceFormat, target, targetFormat, rejectsFormat, targets } = run;
-    const { output, rejects, from } = targets;
-    const converter = rowConverter(hexcodes, request, {
-      columns,
-      sample,
-      hasHeader: FORMATS[sourceFormat].delimiter === null || source.hasHeader,
-      file,
-      isTyped: FORMATS[targetFormat].delimiter === null,
-      needsPosition: formatsOf(run).some((format) => FORMATS[format].needsPosition),
-      isSorted: request.sort !== null,
-    });
-    const sinkOf = (format: FileFormat, to: Output, offset = 0): Promise<TableSink> => {
-      const dialect = to === output ? target : targetDialect(source, sourceFormat, format, request.csv);
-      const { columns, position } = converter;
-      const around = to === output ? frame : undefined;
-      const isContinued = offset > 0;
-      return openSink(format, { output: to, columns, dialect, position, frame: around, isContinued });
-    };
-    const sink =
-      request.sort === null
-        ? await sinkOf(targetFormat, output, from?.outputOffset)
-        : new (await import('./sorted/sorted-sink.js')).SortedSink(run, converter.columns);
-    const second = rejectsFormat === null ? null : await sinkOf(rejectsFormat, rejects!, from?.rejectsOffset);
-    return new SinkWay(run, converter, sink, second);
+  /** How failed rows are made of those of a batch. */
+  #failedOf(rows: TableRows, { wanted, rows: into }: OtherRows) {
+    let bytes: ReturnType<NonNullable<TableRows['asBytes']>> | undefined;
+    return (at: { readonly first: number; readonly rowCount: number }): TextRows['rejected'] =>
+      (records) => {
+        bytes ??= rows.asBytes?.(wanted);
+        const values = [...(bytes?.values ?? rows.values), ...documentsOf(rows, wanted)];
+        const failedRows = new Int32Array(at.rowCount);
+        const count = wantedRows(records, at.rowCount, 'failed', failedRows);
+        return into.some(values, at, failedRows.subarray(0, count), bytes?.add);
+      };
   }
 
-  *batches(rows: TableRows, skipped: number): Generator<Batch> {
-    if (rows.rowCount <= skipped) return;
-    const converted = this.converter.convert(rows);
-    this.run.targets.tally.views += converted.views;
-    yield this.#batch(converted);
-  }
-
-  #batch(converted: ConvertedRows): Batch {
-    const { rowCount, status, latLngDeg, faultOf } = converted;
-    const [sink, rejects] = [this.sink, this.rejects];
-    return {
-      rows: rowCount,
-      failed: converted.failed,
-      byStatus: converted.byStatus,
-      byAdmin: converted.byAdmin,
-      endOffset: 0,
-      *failures(): Generator<Failure> {
-        for (const [row, word] of status.entries()) if (word !== 'OK') yield { row, status: word };
-      },
-      explain: ({ row }) => ({
-        ...(latLngDeg === null ? {} : { degrees: [latLngDeg[2 * row]!, latLngDeg[2 * row + 1]!] }),
-        fault: () => faultOf(row),
-      }),
-      async write(wanted) {
-        const rows =
-          wanted === 'all'
-            ? converted
-            : rowsWhere(converted, (word) => (word === 'OK') === (wanted === 'ok'));
-        await (wanted === 'failed' ? rejects : sink)?.write(rows);
-      },
-    };
-  }
-
-  async end(): Promise<void> {
-    await this.sink.close();
-    await this.rejects?.close();
-  }
-
-  close(): void {
-    this.sink.remove?.();
+  #refusePlaced({ values }: TableRows): void {
+    for (const index of this.#placed)
+      if (Array.prototype.some.call(values[index], (value) => value !== null))
+        throw badInput(
+          { file: nameOf(this.run.request.inputs[0]!) },
+          'a feature with a geometry after features without one',
+          'Rename our columns with --prefix.',
+        );
   }
 }
 
-/** The formats of the output and the file of failed rows. */
-const formatsOf = ({ targetFormat, rejectsFormat }: Run): FileFormat[] =>
-  rejectsFormat === null ? [targetFormat] : [targetFormat, rejectsFormat];
+/** The values of which the sides of what is passed on are made. */
+const documentsOf = ({ documents = [] }: TableRows, { sides }: WantedBytes): TableRows['values'] =>
+  sides === null ? [] : [documents, documents];
+
+/** How rows of a source are written in the format of a plan. */
+async function wayOf(run: Run, source: TableSource, given: RowPlan): Promise<Way> {
+  const { columns, kept, lat, lng, code, codeAt, own, whole, format, isTyped } = given;
+  const { frame, sides } = passedOn(run, source, given) ?? { sides: null };
+  const plan = frame === undefined ? given : { ...given, frame };
+  const read = new Set([
+    ...(sides === null ? kept : []),
+    own,
+    whole?.column,
+    codeAt === undefined ? code : -1,
+  ]);
+  const addedBy = await adderOf(format);
+  // Texts of positions become geometries.
+  const isBare = (c: number): boolean =>
+    format === 'geojson' && (c === lat || c === lng) && ['json', 'binary'].includes(columns[c]!.kind);
+  const adders = columns.map((column, c) =>
+    read.has(c) ? (isBare(c) ? bareAdder(column) : addedBy(column)) : null,
+  );
+  const ofCodes = codeAt === undefined ? [] : [bareAdder(columns[code]!)];
+  return { plan, wanted: { adders: [...adders, ...ofCodes, ...(sides?.adders ?? [])], isTyped, sides } };
+}
+
+const bareAdder =
+  (column: TableColumn): ValueAdder =>
+  (into, value) =>
+    into.addUnits(codeTextOf(column, value));
+
+/** How JSON objects of a source are passed on into a format; null where rows are made of their columns. */
+function passedOn({ sourceFormat }: Run, { frame }: TableSource, { format, sink }: RowPlan) {
+  if (format === 'geojson' && frame !== undefined)
+    return { frame: frameOf(frame), sides: new FeatureSides(sink) };
+  // A feature whose columns are left out is a row in NDJSON.
+  const isRow = frame !== undefined && sink.chosen !== undefined;
+  if (format !== 'ndjson' || !FORMATS[sourceFormat].isJson || isRow) return null;
+  return { frame: LINES, sides: new LineSides(sink) };
+}
 
 /** How rows must fit their columns, for the output and the file of failed rows. */
 function fitOf(run: Run): RowFit {
@@ -285,3 +266,7 @@ function fitOf(run: Run): RowFit {
     FORMATS[format].passesOn.includes(sourceFormat) && !(isRow && format === 'ndjson');
   return formats.every(passesOn) ? 'any' : 'names';
 }
+
+const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' or ')} says which of its points is meant`;
+/** The fault of a row whose shape is not a point. */
+const shapeFault = (type: string): string => `a ${type}, and ${POINT_WORDS}`;

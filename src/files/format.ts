@@ -77,3 +77,6 @@ export function formatOf(
   const marked = FORMATS[found].isText ? null : found;
   return readFormatOf(from ?? marked ?? (path === null ? null : formatOfName(path).format) ?? found);
 }
+
+/** Whether values are written in the bytes of their types: a workbook takes them as texts. */
+export const hasPlainValues = (format: FileFormat): boolean => FORMATS[format].hasTypes && format !== 'xlsx';

@@ -2,6 +2,7 @@
 // `21°01'43.7"N` or `+21.0288`. The kernel reads only numbers; a file whose first rows hold other positions is
 // converted value by value, but a later row may hold one, too.
 
+import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { extrasOf } from '../hexcodes/extras.js';
 import { convertBlock } from '../hexcodes/wire/bulk/convert-block.js';
 import { extendedHeader } from '../hexcodes/wire/bulk/csv-header.js';
@@ -12,6 +13,7 @@ import {
   type BulkJob,
   type CsvShape,
   ROW_STATUSES,
+  type RowStatus,
 } from '../hexcodes/wire/job.js';
 import { readResolution } from '../hexcodes/wire/params/number.js';
 import { plainNumber, withoutBlanks } from '../hexcodes/wire/rows/csv-fields.js';
@@ -19,9 +21,8 @@ import { countSlow, type FailedRow, failedRowsOf } from '../hexcodes/wire/rows/r
 import { ANSWER_BUFFER_BYTES } from '../pool/slices.js';
 import { holdsAngles } from '../tables/positions.js';
 import { addedColumns, DECODE_ADDED, otherNames } from './columns/columns.js';
-import { encodeAdded } from './columns/encode-columns.js';
+import { encodeAdded, resolutionIn } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
-import { type RowConverter, rowConverter } from './convert-rows.js';
 import { nameOf } from './disk/input.js';
 import type { Explained, Reading } from './driver.js';
 import { badInput } from './exit-codes.js';
@@ -29,7 +30,7 @@ import { FORMATS } from './format.js';
 import { type CsvText, openText, raggedFault } from './formats/csv/csv.js';
 import { csvQuoted, eachRow, fieldsOf, textEnd } from './formats/csv/dialect.js';
 import type { TableColumn } from './formats/table.js';
-import { degreesOf, textOf } from './formats/values/column-text.js';
+import { degreesOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
 import { type Field, faultIn, type ReadFields, type RowFailure } from './tally.js';
 import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } from './whole-rows.js';
@@ -37,6 +38,8 @@ import { type Answer, type SlowAnswer, spliced, type WholeInput, WholeRows } fro
 const CR = 13;
 const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const TEXT: TableColumn = { name: '', kind: 'text' };
+/** Rows of numbers that are converted at a time. */
+const ANGLES = 1024;
 
 /** Whether rows can be copied: neither format nor columns change, not even in the file of failed rows. */
 export function canCopyRows(run: Run): boolean {
@@ -84,7 +87,6 @@ class WholeCsv implements WholeInput {
   readonly sliceBytes = BLOCK_BYTES;
   readonly #shape: CsvShape;
   readonly #added: readonly TableColumn[];
-  #converter: RowConverter | undefined;
 
   /** @throws CliFailure where a column is missing, or an added column has the name of one of the input */
   constructor(
@@ -184,36 +186,47 @@ class WholeCsv implements WholeInput {
     }
     if (angles.length === 0) return answer;
     countSlow('file', 'number', angles.length);
-    this.#converter ??= this.#rowConverter();
-    const values = this.text.names.map((_, column) => angles.map(({ fields }) => fields[column]!));
-    const converted = this.#converter.convert({ rowCount: angles.length, values });
-    const slow = angles.map(({ failed }, row): SlowAnswer => {
-      const texts = this.#added.map((column, c) => textOf(column, converted.values[columns + c]?.[row]));
-      const was = answer.bytes.subarray(failed.answerStart, failed.answerEnd);
-      return { ...failed, status: converted.status[row]!, bytes: this.#withOurs(was, texts) };
-    });
-    return spliced(answer, slow, [], converted.byAdmin);
+    const byAdmin = new Uint32Array(ADMIN_UNITS.length);
+    const slow: SlowAnswer[] = [];
+    for (let from = 0; from < angles.length; from += ANGLES) {
+      const some = angles.slice(from, from + ANGLES);
+      const ours = this.#ofNumbers(some.map(({ fields }) => fields));
+      for (const [admin, rows] of ours.byAdmin.entries()) byAdmin[admin]! += rows;
+      for (const [n, { failed }] of some.entries()) {
+        const was = answer.bytes.subarray(failed.answerStart, failed.answerEnd);
+        const lineEnd = was.subarray(was.length - (was.at(-2) === CR ? 2 : 1));
+        const bytes = Buffer.concat([block.subarray(failed.start, failed.end), ours.texts[n]!, lineEnd]);
+        slow.push({ ...failed, status: ours.statuses[n]!, bytes });
+      }
+    }
+    return spliced(answer, slow, [], byAdmin);
   }
 
-  #rowConverter(): RowConverter {
-    const { names } = this.text;
-    return rowConverter(this.run.hexcodes, this.run.request, {
-      columns: names.map((name) => ({ ...TEXT, name })),
-      sample: { names, rows: this.run.sample?.rows ?? [] },
-      file: this.reading.input.name,
-      hasHeader: this.run.source.hasHeader,
+  /** Our fields of rows, by the kernel: their positions become numbers. */
+  #ofNumbers(rows: readonly (readonly string[])[]) {
+    const { job } = this.work;
+    const { lat, lng, resolution: own } = this.#shape;
+    const delimiter = String.fromCharCode(job.delimiter);
+    const lines = rows.map((fields) => {
+      const degrees = [degreesOf(TEXT, fields[lat]!, 'lat'), degreesOf(TEXT, fields[lng]!, 'lng')];
+      return [...degrees, ...(own < 0 ? [] : [resolutionIn(fields[own]!, job.resolution)])].join(delimiter);
     });
-  }
-
-  /** An answer with other fields: the original row, our fields without quotes, and the line end. */
-  #withOurs(answer: Uint8Array, texts: readonly string[]): Uint8Array {
-    const { delimiter } = this.work.job;
-    const separator = String.fromCharCode(delimiter);
-    let end = answer.length - (answer.at(-2) === CR ? 2 : 1);
-    const lineEnd = answer.subarray(end);
-    for (let n = 0; n < texts.length; n++) end = answer.lastIndexOf(delimiter, end - 1);
-    const fields = texts.map((text) => separator + csvQuoted(text, separator)).join('');
-    return Buffer.concat([answer.subarray(0, end), Buffer.from(fields), lineEnd]);
+    const resolution = own < 0 ? -1 : 2;
+    const csv = {
+      columns: own < 0 ? 2 : 3,
+      lat: 0,
+      lng: 1,
+      resolution,
+      hexcodes: -1,
+      lineEnd: '\n',
+    } as const;
+    const block = Buffer.from(`${lines.join('\n')}\n`);
+    const { bytes, report } = convertBlock(this.run.hexcodes.kernel, { ...job, csv }, block);
+    const statuses = new Array<RowStatus>(rows.length).fill('OK');
+    for (const { row, status } of failedRowsOf(report!)) statuses[row] = status;
+    const answers = Buffer.from(bytes).toString().split('\n');
+    const texts = lines.map((line, n) => Buffer.from(answers[n]!.slice(line.length)));
+    return { texts, statuses, byAdmin: report!.byAdmin };
   }
 
   explain(block: Uint8Array, { status, start, end }: FailedRow): Explained {

@@ -4,16 +4,17 @@
 import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { type ConvertedLines, LineConverter, type LineShape } from '../hexcodes/wire/bulk/convert-lines.js';
 import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
-import { BLOCK_BYTES } from '../hexcodes/wire/job.js';
+import { BLOCK_BYTES, type RowStatus } from '../hexcodes/wire/job.js';
 import { DECODED } from '../hexcodes/wire/rows/convert-rows.js';
 import { countSlow, type FailedRow } from '../hexcodes/wire/rows/row-report.js';
+import { type FirstRows, ValueBatches } from './by-values.js';
 import type { Sample } from './columns/columns.js';
-import { addedValues } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
-import { type ConvertedRows, type RowConverter, rowConverter } from './convert-rows.js';
+import { planOf } from './columns/row-plan.js';
 import { HEAD_BYTES, type Input, inputOf, nameOf, openInput, statOf } from './disk/input.js';
-import type { Explained } from './driver.js';
-import { documentIn, lineBlocks, ndjsonSink, openNdjson } from './formats/ndjson/ndjson.js';
+import type { Output } from './disk/output.js';
+import type { Batch, Explained } from './driver.js';
+import { documentIn, lineBlocks, openNdjson } from './formats/ndjson/ndjson.js';
 import { sampled } from './formats/open.js';
 import type { JsonDocument, TableColumn } from './formats/table.js';
 import { degreesOf } from './formats/values/column-text.js';
@@ -26,8 +27,7 @@ const LF = 10;
 /** The columns of the first input, by which the lines of all inputs are read. */
 export interface LinePlan {
   readonly shape: LineShape;
-  readonly converter: RowConverter;
-  readonly columns: readonly TableColumn[];
+  readonly first: FirstRows;
   /** The columns of positions; null where codes are read. */
   readonly position: readonly [lat: TableColumn, lng: TableColumn] | null;
 }
@@ -48,25 +48,20 @@ export async function planLines(run: Run): Promise<LinePlan | string> {
     const { source, sample } = await sampled(await openNdjson(input, 'any', null));
     const read = readIn(run, sample, input.name);
     if (read === null) return 'positions are in one column';
-    const converter = rowConverter(hexcodes, request, {
-      columns: source.columns,
-      sample,
-      hasHeader: true,
-      file: input.name,
-      isTyped: true,
-    });
+    const { columns } = source;
+    const { kept, sink, ours, own } = planOf(run, { columns, sample }, 'values');
+    if (own >= 0 && !kept.includes(own)) return 'rows have resolutions of their own, which are left out';
     const isDecode = request.operation === 'decode';
-    const values = isDecode ? DECODED : addedValues(request, read.length > 2);
+    const values = isDecode ? DECODED : ours.filter((is) => is !== null && is !== 'lat' && is !== 'lng');
     const shape: LineShape = {
       resolution: isDecode ? null : request.resolution,
       read: read.map((column) => sample.names[column]!),
-      added: converter.columns.added.map(({ name }, c) => ({ name, is: values[c]! })),
-      chosen: converter.columns.chosen ?? null,
+      added: sink.added.map(({ name }, c) => ({ name, is: values[c]! })),
+      chosen: sink.chosen ?? null,
     };
     if (LineConverter.of(hexcodes.kernel, shape) === null) return 'names of columns are too long or too many';
-    const { columns } = source;
     const position = isDecode ? null : ([columns[read[0]!]!, columns[read[1]!]!] as const);
-    return { shape, converter, columns, position };
+    return { shape, first: { source, sample }, position };
   } catch {
     // by-values.ts reports the same fault.
     return 'the first rows have a fault';
@@ -98,7 +93,10 @@ async function firstLines({ request, head }: Run): Promise<Input | null> {
 
 export function wholeLines(run: Run, plan: LinePlan): WholeRows {
   const lines = LineConverter.of(run.hexcodes.kernel, plan.shape)!;
+  const output = new HeldOutput();
+  let batches: ValueBatches | undefined;
   return new WholeRows(run, async ({ input, from }) => {
+    batches ??= await ValueBatches.of(run, plan.first, { output, rejects: null, from: null });
     let before = 0;
     let offset = 0;
     for await (const chunk of offset < from ? (input.plain?.chunksFrom(0) ?? []) : []) {
@@ -106,8 +104,34 @@ export function wholeLines(run: Run, plan: LinePlan): WholeRows {
       offset += chunk.length;
       if (offset >= from) break;
     }
-    return new WholeLines(run, plan, lines, input, before);
+    return new WholeLines(run, { ...plan, lines, batches, output }, input, before);
   });
+}
+
+/** Bytes that are written, until they are taken. */
+class HeldOutput implements Output {
+  readonly name = '';
+  readonly holdsBytes = true;
+  #parts: Uint8Array[] = [];
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#parts.push(bytes);
+  }
+
+  take(): Buffer {
+    return Buffer.concat(this.#parts.splice(0));
+  }
+
+  async finish(): Promise<void> {}
+  abandon(): void {}
+}
+
+/** How lines are converted: by the kernel, and by their values where it leaves them. */
+interface LineWork extends LinePlan {
+  readonly lines: LineConverter;
+  readonly batches: ValueBatches;
+  /** Where the batches are written. */
+  readonly output: HeldOutput;
 }
 
 class WholeLines implements WholeInput {
@@ -118,41 +142,42 @@ class WholeLines implements WholeInput {
 
   constructor(
     private readonly run: Run,
-    private readonly plan: LinePlan,
-    private readonly lines: LineConverter,
+    private readonly of: LineWork,
     private readonly input: Input,
     /** Number of converted lines of the input, for messages about faults. */
     private line: number,
   ) {
-    this.work = { kind: 'lines', shape: plan.shape };
-    this.sliceBytes = Math.min(BLOCK_BYTES, lines.blockBytes);
+    this.work = { kind: 'lines', shape: of.shape };
+    this.sliceBytes = Math.min(BLOCK_BYTES, of.lines.blockBytes);
     this.#file = input.name;
   }
 
   blocks(from: number): AsyncIterable<Uint8Array> {
-    return lineBlocks(this.input, this.lines.blockBytes, from, (lines) => {
+    return lineBlocks(this.input, this.of.lines.blockBytes, from, (lines) => {
       this.line = lines;
     });
   }
 
   convert(block: Buffer, from: number): ConvertedLines {
-    return this.lines.convert(block, from);
+    return this.of.lines.convert(block, from);
   }
 
   async mended(block: Uint8Array, answer: ConvertedLines, from: number): Promise<Answer> {
     const { left, lines, restAt } = answer;
+    const isHeld = left.length > 0 || this.run.targets.output.holdsBytes;
+    // The bytes of the answer are those of the kernel's memory, to which positions of codes are printed.
+    const own = isHeld ? { ...answer, bytes: answer.bytes.slice() } : answer;
     if (left.length === 0) {
       this.line += lines;
-      return this.run.targets.output.holdsBytes ? { ...answer, bytes: answer.bytes.slice() } : answer;
+      return own;
     }
-    // The answer is in the kernel's memory, which conversions by values do not overwrite.
     const slow: Omit<SlowAnswer, 'status' | 'bytes'>[] = [];
     const blank: number[] = [];
     const batch = new DocumentBatch();
     const answers: Pick<SlowAnswer, 'status' | 'bytes'>[] = [];
     const byAdmin = new Uint32Array(ADMIN_UNITS.length);
     const flush = async (): Promise<void> => {
-      for (const documents of narrowBatches(batch.take(), this.plan.columns.length))
+      for (const documents of narrowBatches(batch.take(), this.of.first.source.columns.length))
         answers.push(...(await this.#written(documents, byAdmin)));
     };
     let line = this.line + 1;
@@ -174,13 +199,14 @@ class WholeLines implements WholeInput {
       this.run.said = 'Converted by bytes: lines were copied as they are, but for those that cannot be.';
     countSlow('file', 'line', slow.length);
     const mended = slow.map((each, n) => ({ ...each, ...answers[n]! }));
-    return spliced(answer, mended, blank, byAdmin);
+    return spliced(own, mended, blank, byAdmin);
   }
 
-  #convert(documents: JsonDocument[]): ConvertedRows {
+  #batchesOf(documents: JsonDocument[]): Generator<Batch> {
+    const { batches, first } = this.of;
     const objects = documents.map(({ value }) => value);
-    const values = valuesOf(this.plan.columns, objects, this.#file, 1, 'any');
-    return this.plan.converter.convert({ rowCount: documents.length, values, documents });
+    const values = valuesOf(first.source.columns, objects, this.#file, 1, 'any');
+    return batches.of({ rowCount: documents.length, values, documents }, 0);
   }
 
   /** @param byAdmin to which rows that are OK are added */
@@ -188,25 +214,30 @@ class WholeLines implements WholeInput {
     documents: JsonDocument[],
     byAdmin: Uint32Array,
   ): Promise<Pick<SlowAnswer, 'status' | 'bytes'>[]> {
-    const rows = this.#convert(documents);
-    for (const [admin, count] of rows.byAdmin.entries()) byAdmin[admin]! += count;
-    let bytes: Uint8Array = new Uint8Array(0);
-    const write = async (given: Uint8Array): Promise<void> => {
-      bytes = given;
-    };
-    await ndjsonSink({ write }, this.plan.converter.columns).write(rows);
-    let at = 0;
-    return rows.status.map((status) => {
-      const start = at;
-      at = bytes.indexOf(LF, start) + 1;
-      return { bytes: bytes.subarray(start, at), status };
-    });
+    const answers: Pick<SlowAnswer, 'status' | 'bytes'>[] = [];
+    for (const batch of this.#batchesOf(documents)) {
+      for (let admin = 0; admin < byAdmin.length; admin++) byAdmin[admin]! += batch.byAdmin[admin]!;
+      const statuses = new Array<RowStatus>(batch.rows).fill('OK');
+      for (const { row, status } of batch.failures()) statuses[row] = status;
+      await batch.write('all');
+      const bytes = this.of.output.take();
+      let at = 0;
+      for (const status of statuses) {
+        const start = at;
+        at = bytes.indexOf(LF, start) + 1;
+        answers.push({ bytes: bytes.subarray(start, at), status });
+      }
+    }
+    return answers;
   }
 
-  explain(block: Uint8Array, { start, end }: FailedRow): Explained {
+  explain(block: Uint8Array, { start, end, status }: FailedRow): Explained {
     const document = documentIn(block.subarray(start, end), this.#file, this.line)!;
-    const fault = (): string => this.#convert([document]).faultOf(0);
-    const { position } = this.plan;
+    const fault = (): string => {
+      const [batch] = this.#batchesOf([document]);
+      return batch!.explain({ row: 0, status }).fault();
+    };
+    const { position } = this.of;
     if (position === null) return { fault };
     const [lat, lng] = position;
     const degrees = [

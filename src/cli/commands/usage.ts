@@ -174,9 +174,8 @@ async function exportTo(
   const output = destinationOf(path);
   const targets = new Targets({ output, rejects: null, notResumable, isResume: false, shape: '' });
   try {
-    const columns = { kept: [], added: COLUMNS, isWhole: false };
     const dialect = { delimiter: ',', decimal: '.', hasMark: false, hasHeader: true, titleRows: 0 } as const;
-    const sink = await openSink(format, { output: targets.output, columns, dialect });
+    const sink = await openSink(format, { output: targets.output, columns: COLUMNS, dialect });
     let values: unknown[][] = COLUMNS.map(() => []);
     const flush = async (): Promise<void> => {
       const rowCount = values[0]!.length;

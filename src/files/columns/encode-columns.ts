@@ -1,16 +1,12 @@
 // The columns that encode adds to rows, and their values for a batch of rows that was encoded.
 
-import { EACH_ITS_OWN } from '../../hexcodes/kernel/kernel.js';
-import { RECORD_BYTES, recordAt } from '../../hexcodes/kernel/output-layout.js';
-import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import type { RowStatus } from '../../hexcodes/wire/job.js';
 import { readResolution } from '../../hexcodes/wire/params/number.js';
 import type { AddedValue } from '../../hexcodes/wire/rows/convert-rows.js';
 import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
 import type { FilesRequest } from '../request.js';
 
-// Reads the resolution of rows that have their own, and encodes each position at it.
+// Rows that name a resolution of their own.
 
 /** Stands for a resolution of a row that is not 0 to 15; differs from EACH_ITS_OWN. */
 export const NOT_A_RESOLUTION = 254;
@@ -24,25 +20,7 @@ export function resolutionIn(text: string, otherwise: number): number {
   return read < 0 ? NOT_A_RESOLUTION : read;
 }
 
-/** As `encodeBatch` of the library, each position at its own resolution. */
-export function encodeEach(hexcodes: Hexcodes, latLngDeg: Float64Array, own: Uint8Array): Buffer {
-  const rowCount = own.length;
-  const records = Buffer.alloc(rowCount * RECORD_BYTES);
-  const { capacity, exports, input, output, resolutions } = hexcodes.kernel;
-  for (let from = 0; from < rowCount; from += capacity) {
-    const count = Math.min(capacity, rowCount - from);
-    input.set(latLngDeg.subarray(2 * from, 2 * (from + count)));
-    for (let i = 0; i < count; i++) {
-      const each = own[from + i]!;
-      resolutions[i] = each === NOT_A_RESOLUTION ? 0 : each;
-    }
-    exports.encodeBatch(count, EACH_ITS_OWN);
-    records.set(output.subarray(0, recordAt(count)), recordAt(from));
-  }
-  return records;
-}
-
-/** The columns that are present. */
+/** Which of the columns there are. */
 export interface EncodeShape {
   /** Whether rows have a resolution of their own, which is kept. */
   readonly hasResolution: boolean;
@@ -67,15 +45,6 @@ export function addedValues(
   ];
 }
 
-/**
- * A batch that was encoded: an entry for each row, null for a failed row; former provinces and borders only on
- * request.
- */
-export interface EncodedBatch extends Readonly<Record<AddedValue['is'], readonly unknown[]>> {
-  readonly admin: readonly (string | null)[];
-  readonly status: readonly RowStatus[];
-}
-
 const OURS: Readonly<Record<AddedValue['is'], TableColumn>> = {
   code: { name: 'hexcodes', kind: 'text' },
   resolution: { name: 'resolution', kind: 'int' },
@@ -85,12 +54,13 @@ const OURS: Readonly<Record<AddedValue['is'], TableColumn>> = {
   share: { name: 'certainty', kind: 'double' },
   status: { name: 'status', kind: 'text' },
 };
-// Columns that are derived from the codes after rows have been sorted: a batch has no values for them.
+// Columns that are made of the codes when the rows have been sorted.
 const CELL: OurColumn = { name: 'h3', kind: 'ulong' };
 /** Named as the fields of a bbox in GeoParquet. */
 const BOX = ['xmin', 'ymin', 'xmax', 'ymax'].map((name): OurColumn => ({ name, kind: 'double' }));
 
-interface OurColumn extends TableColumn {
+export interface OurColumn extends TableColumn {
+  /** Absent where it is made of codes. */
   readonly is?: AddedValue['is'];
 }
 
@@ -99,12 +69,8 @@ export function encodeAdded(shape: EncodeShape): TableColumn[] {
   return ourColumns(shape).map(({ name, kind }) => ({ name, kind }));
 }
 
-/** The values of these columns, in their order. */
-export function encodeAddedValues(shape: EncodeShape, batch: EncodedBatch): ArrayLike<unknown>[] {
-  return ourColumns(shape).map(({ is }) => (is === undefined ? [] : batch[is]));
-}
-
-function ourColumns(shape: EncodeShape): OurColumn[] {
+/** Our columns, each with its value. */
+export function ourColumns(shape: EncodeShape): OurColumn[] {
   return addedValues(shape, shape.hasResolution).flatMap((is) => {
     const ours = { ...OURS[is], is };
     if (!shape.isSorted) return [ours];

@@ -12,28 +12,22 @@ import { type FileFormat, FORMATS, type FormatWith } from '../format.js';
 import type { Run } from '../request.js';
 import { valueSink } from '../rows/plain-values.js';
 import type { ValueAdder } from '../rows/text-rows.js';
-import type { WrittenColumns } from '../rows/write-text.js';
+import type { RowWriter, WrittenColumns } from '../rows/write-text.js';
 import { openCsv } from './csv/csv.js';
 import { type CsvDialect, SAMPLE_ROWS } from './csv/dialect.js';
+import { inferFeatures, type KnownFeatures, openGeoJson } from './geojson/geojson-source.js';
+import { openNdjson } from './ndjson/ndjson.js';
 import {
-  geoJsonSink,
-  inferFeatures,
-  type KnownFeatures,
-  openGeoJson,
+  type FeatureFrame,
   type PointColumns,
-} from './geojson/geojson-source.js';
-import { ndjsonSink, openNdjson } from './ndjson/ndjson.js';
-import {
-  type CollectionFrame,
   type RowFit,
-  type SinkColumns,
   type TableColumn,
   type TableRows,
   type TableSink,
   type TableSource,
   unreadOf,
 } from './table.js';
-import { codeTextOf, textOf } from './values/column-text.js';
+import { codeTextOf } from './values/column-text.js';
 
 // A column of geometries: each line or area in well-known text or binary becomes the chosen point of it.
 
@@ -120,24 +114,33 @@ interface Opened {
   readonly known: KnownFeatures | null;
 }
 
-/** The output of a sink, and its columns. */
-interface Sunk {
+/** An output, and what its writer makes of rows. */
+interface Written {
   readonly output: Output;
-  readonly columns: SinkColumns;
+  readonly columns: WrittenColumns;
+  /** 0 or 1 for the kept columns that are made of positions. */
+  readonly halves: readonly (0 | 1 | null)[];
   /** The spelling of CSV and TSV. */
   readonly dialect: CsvDialect;
-  /** Where a row's position is among the columns, for GeoJSON. */
-  readonly position?: PointColumns;
-  /** The text around the features of a GeoJSON source, if there is one. */
-  readonly frame?: CollectionFrame | undefined;
+  /** Where a row's position is among the kept columns, for GeoJSON. */
+  readonly position: PointColumns;
+  /** The texts around features or lines that are passed on. */
+  readonly frame?: FeatureFrame | undefined;
   /** Whether an earlier run wrote the beginning of the output. */
-  readonly isContinued?: boolean;
+  readonly isContinued: boolean;
+}
+
+/** The output of a sink, and its columns. */
+interface Sunk extends Pick<Written, 'output' | 'dialect'> {
+  readonly columns: readonly TableColumn[];
+  /** A position, which GeoJSON needs. */
+  readonly position?: PointColumns;
 }
 
 /** How rows of a format are read and written. */
 interface Driver {
   open(opened: Opened): TableSource | Promise<TableSource>;
-  sink(sunk: Sunk): TableSink | Promise<TableSink>;
+  writer(to: Written): RowWriter | Promise<RowWriter>;
   /** The columns of all inputs together, for a target with types. @throws CliFailure BAD_INPUT for what is not JSON */
   infer(run: Run): Promise<KnownFeatures>;
 }
@@ -145,47 +148,39 @@ interface Driver {
 /** Parts of a driver that a format requires, by its entry in src/tables/formats.ts. */
 type Drivers = Readonly<
   Record<FormatWith<{ readonly readAs: null }>, Pick<Driver, 'open'>> &
-    Record<FormatWith<{ readonly isWritten: true }>, Pick<Driver, 'sink'>> &
+    Record<FormatWith<{ readonly isWritten: true }>, Pick<Driver, 'writer'>> &
     Record<FormatWith<{ readonly isJson: true }>, Pick<Driver, 'infer'>>
 >;
 
 const DELIMITED: Omit<Driver, 'infer'> = {
   open: ({ input, dialect }) => openCsv(input, dialect),
-  async sink({ output, columns, dialect, isContinued = false }) {
+  async writer({ output, columns, dialect, isContinued }) {
     const { CsvWriter } = await import('../rows/write-text.js');
-    const { textAdder } = await import('../rows/plain-values.js');
-    const writer = new CsvWriter(output, written(columns), dialect, isContinued);
-    // Only our own numbers are written in the dialect: values of the source are passed on unchanged.
-    const ours = (column: TableColumn): ValueAdder =>
-      dialect.decimal === ',' && column.kind === 'double'
-        ? (into, value) => into.addText(textOf(column, value).replace('.', ','))
-        : textAdder(column);
-    return valueSink(writer, [
-      ...columns.kept.map((column) => textAdder(column)),
-      ...columns.added.map(ours),
-    ]);
+    return new CsvWriter(output, columns, dialect, isContinued);
   },
 };
 
-/** The columns of rows of values, none of which a writer makes. */
-function written({ kept, added }: SinkColumns): WrittenColumns {
-  const all = [...kept, ...added].map((column, index) => ({ ...column, index }));
-  return { kept: all, added: [], values: [], resolution: 0, kernel: null, isScanned: false, decoded: 0 };
-}
-
-/** Whether Arrow is written as a file, not as a stream. */
-export const hasArrowFooter = ({ name }: Output): boolean =>
+/** Whether Arrow goes into a file; else it is a stream. */
+const hasArrowFooter = ({ name }: Output): boolean =>
   !/\.arrows(?:\.gz)?$/i.test(name) && name !== STDOUT_NAME;
 
 const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   csv: DELIMITED,
   tsv: DELIMITED,
   xlsx: {
-    sink: async ({ output, columns }) => (await import('./xlsx-sink.js')).xlsxSink(output, columns),
+    async writer({ output, columns }) {
+      const { XlsxRowWriter } = await import('./write-xlsx.js');
+      return new XlsxRowWriter(output, columns);
+    },
   },
   ndjson: {
     open: ({ input, fit, known }) => openNdjson(input, fit, known?.columns ?? null),
-    sink: ({ output, columns }) => ndjsonSink(output, columns),
+    async writer({ output, columns, frame }) {
+      const { FeatureWriter, NdjsonWriter } = await import('../rows/write-text.js');
+      return frame === undefined
+        ? new NdjsonWriter(output, columns)
+        : new FeatureWriter(output, columns, frame);
+    },
     infer: async (run) => {
       const { inferNdjson } = await import('./ndjson/infer-ndjson.js');
       return { columns: await inferNdjson(run), idName: 'id' };
@@ -193,10 +188,11 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   },
   geojson: {
     open: ({ input, fit, known }) => openGeoJson(input, fit, known),
-    sink({ output, columns, position, frame }) {
-      if (position !== undefined && position.lat >= 0 && position.lng >= 0)
-        return geoJsonSink(output, columns, position, frame);
-      throw badUsage('GeoJSON needs the columns of lat and lng: keep them');
+    async writer({ output, columns, frame, position }) {
+      const { FeatureWriter, GeoJsonWriter } = await import('../rows/write-text.js');
+      return frame === undefined
+        ? new GeoJsonWriter(output, columns, position)
+        : new FeatureWriter(output, columns, frame);
     },
     infer: inferFeatures,
   },
@@ -205,20 +201,16 @@ const DRIVERS: Readonly<Partial<Record<FileFormat, Partial<Driver>>>> = {
   },
   parquet: {
     open: async ({ input }) => (await import('./parquet/parquet-source.js')).openParquet(input),
-    async sink({ output, columns }) {
+    async writer({ output, columns, halves }) {
       const { ParquetRowWriter } = await import('./parquet/write-parquet.js');
-      const { plainAdder } = await import('../rows/plain-values.js');
-      const all = written(columns);
-      return valueSink(new ParquetRowWriter(output, all, []), all.kept.map(plainAdder));
+      return new ParquetRowWriter(output, columns, halves);
     },
   },
   arrow: {
     open: async ({ input }) => (await import('./arrow/arrow-source.js')).openArrow(input),
-    async sink({ output, columns }) {
-      const { ArrowRowWriter, arrowAdder } = await import('./arrow/write-arrow.js');
-      const all = written(columns);
-      const writer = new ArrowRowWriter(output, all, [], hasArrowFooter(output));
-      return valueSink(writer, all.kept.map(arrowAdder));
+    async writer({ output, columns, halves }) {
+      const { ArrowRowWriter } = await import('./arrow/write-arrow.js');
+      return new ArrowRowWriter(output, columns, halves, hasArrowFooter(output));
     },
   },
 } satisfies Drivers;
@@ -273,11 +265,33 @@ export async function openSource(
   };
 }
 
-/** @throws CliFailure USAGE if the columns lack a position that the format needs */
-export async function openSink(format: FileFormat, sunk: Sunk): Promise<TableSink> {
-  const sink = DRIVERS[format]?.sink;
-  if (sink === undefined) throw badUsage(`${FORMATS[format].title} is not written`);
-  return sink(sunk);
+/** @throws CliFailure USAGE for a format that is not written */
+export async function openWriter(format: FileFormat, to: Written): Promise<RowWriter> {
+  const writer = DRIVERS[format]?.writer;
+  if (writer === undefined) throw badUsage(`${FORMATS[format].title} is not written`);
+  return writer(to);
+}
+
+/** How values are added for a writer. */
+export async function adderOf(format: FileFormat): Promise<(column: TableColumn) => ValueAdder> {
+  const { plainAdder, textAdder } = await import('../rows/plain-values.js');
+  if (format === 'arrow') return (await import('./arrow/write-arrow.js')).arrowAdder;
+  return format === 'parquet' ? plainAdder : (column) => textAdder(column, FORMATS[format].isJson);
+}
+
+/** A sink of rows of values. @throws CliFailure USAGE if the columns lack a position that the format needs */
+export async function openSink(
+  format: FileFormat,
+  { columns, position = { lat: -1, lng: -1 }, ...to }: Sunk,
+): Promise<TableSink> {
+  const { needsPosition } = FORMATS[format];
+  if (needsPosition && (position.lat < 0 || position.lng < 0))
+    throw badUsage('GeoJSON needs the columns of lat and lng: keep them');
+  const kept = columns.map((column, index) => ({ ...column, index }));
+  const of = { added: [], values: [], resolution: 0, kernel: null, isScanned: false, decoded: 0 };
+  const written = { ...to, columns: { kept, ...of }, halves: [], position, isContinued: false };
+  const adders = columns.map(await adderOf(format));
+  return valueSink(await openWriter(format, written), adders, needsPosition ? position : undefined);
 }
 
 /** A source whose first rows have been read: columns are found by their values, too. */

@@ -2,6 +2,7 @@
 // so that a Parquet decimal or an Arrow timestamp keeps its value and, where the target can hold it, its type.
 
 import type { MemberChoice } from '../../hexcodes/wire/bulk/convert-lines.js';
+import type { AddedValue } from '../../hexcodes/wire/rows/convert-rows.js';
 import type { WholePosition } from '../../tables/positions.js';
 import type { FileFormat } from '../format.js';
 import type { GrowingBytes, ValueAdder, ValueRanges } from '../rows/text-rows.js';
@@ -89,9 +90,7 @@ export interface TableRows {
   readonly values: readonly ArrayLike<unknown>[];
   /** The original rows, for sources whose rows are JSON objects. */
   readonly documents?: readonly JsonDocument[];
-  /** The texts of latitude and longitude in the source, for rows whose position cannot be read. */
-  readonly givenOf?: (row: number) => readonly [lat: string, lng: string];
-  /** Types of the shapes of rows that are not points, by row index in the batch. */
+  /** Types of the shapes of rows that are not points, by their numbers in the batch. */
   readonly others?: ReadonlyMap<number, string>;
   /** Why the position or code of a row is not read, by row index in the batch. */
   readonly unread?: ReadonlyMap<number, string>;
@@ -195,7 +194,7 @@ export interface DerivedColumns {
 }
 
 export interface TableSink {
-  /** `rows.values` has one entry for each kept and each added column of the sink, in this order. */
+  /** `rows.values` has one entry for each column, in their order. */
   write(rows: TableRows): Promise<void>;
   /** Writes the end of the file. The caller finishes the output. */
   close(): Promise<void>;
@@ -233,18 +232,31 @@ export interface FeatureFrame {
 /** Features and objects that are lines. */
 export const LINES: FeatureFrame = { lead: '', isLines: true, end: () => '' };
 
-/** The columns of the first input, by which all inputs are read. */
+/** A value of a column that is ours; null where it is made of codes when rows have been sorted. */
+export type OurValue = AddedValue['is'] | 'lat' | 'lng' | null;
+
+/** Indexes of a position among the columns that are written; -1 where it is in none. */
+export interface PointColumns {
+  readonly lat: number;
+  readonly lng: number;
+  /** The column of binary geometries that the position is read from. */
+  readonly shape?: number;
+}
+
+/** The columns of the first input, by which all are read. */
 export interface RowPlan extends ReadColumns {
   readonly source: 'text' | 'ndjson' | 'parquet' | 'arrow' | 'values';
   readonly columns: readonly TableColumn[];
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
-  readonly position: { readonly lat: number; readonly lng: number };
-  /**
-   * The texts around features and lines that are passed on: their two parts are columns after those of the source.
-   */
+  /** Values of the added columns. */
+  readonly ours: readonly OurValue[];
+  readonly position: PointColumns;
+  /** The column of codes among the rows, where it is another than in the source: their texts follow its columns. */
+  readonly codeAt?: number;
+  /** The texts around features and lines that are passed on: their sides are two columns after those of the source. */
   readonly frame?: FeatureFrame;
-  /** Whether ranges are plain values in the types of the columns, instead of texts. */
+  /** Whether ranges are plain values, as Parquet and Arrow have them, instead of texts. */
   readonly isTyped: boolean;
   /** Formats of the output and of the file of failed rows. */
   readonly format: FileFormat;

@@ -97,7 +97,7 @@ export class RowsOutput {
         ? shapes(output, columns)
         : await openSink(this.format, {
             output,
-            columns: { kept: [], added: columns },
+            columns,
             dialect: { ...DIALECT, delimiter: FORMATS[this.format].delimiter?.usual ?? ',' },
             position: { lat: at('lat'), lng: at('lng') },
           });

@@ -22,6 +22,21 @@ const INVALID_REQUEST = ROW_STATUSES.indexOf('INVALID_REQUEST');
 const INVALID_HEXCODES = ROW_STATUSES.indexOf('INVALID_HEXCODES');
 const RESOLUTIONS = 16;
 const MAX_ASCII = 127;
+const [COMMA, POINT] = [44, 46] as const;
+
+/** How codes are read, and what our columns become. */
+interface DecodedShape {
+  /** Index of the column of codes. */
+  readonly code: number;
+  /** Whether our columns become plain values instead of texts. */
+  readonly isTyped: boolean;
+  /** Whether the kernel has scanned the rows as CSV, and writes our columns. */
+  readonly isWritten: boolean;
+  /** Whether rows are counted that are slower than others. */
+  readonly isCounted: boolean;
+  /** Whether texts of numbers have a decimal comma. */
+  readonly hasComma: boolean;
+}
 
 export class RowDecoder {
   readonly #memory: TextMemory;
@@ -31,18 +46,12 @@ export class RowDecoder {
   readonly #words = new GrowingBytes(256);
   readonly #wordStarts: number[] = [0];
 
-  /**
-   * @param code index of the column of codes
-   * @param isTyped whether our columns become plain values instead of texts
-   * @param isWritten whether the kernel has scanned the rows as CSV, and writes our columns
-   */
   constructor(
     private readonly kernel: Kernel,
-    private readonly code: number,
-    private readonly isTyped: boolean,
-    private readonly isWritten: boolean,
+    private readonly shape: DecodedShape,
     maxRows: number,
   ) {
+    const { isTyped } = shape;
     this.#memory = textMemoryOf(kernel);
     const positions = isTyped ? 0 : maxRows;
     this.#ours = [positions, positions, maxRows, maxRows].map(rangesOf);
@@ -74,7 +83,7 @@ export class RowDecoder {
     this.#take(rows);
     exports.decodeBatch(rowCount);
     latLngDeg.set(outputFloats.subarray(0, 2 * rowCount));
-    if (!this.isWritten) this.#memory.openRows(rowCount, 0);
+    if (!this.shape.isWritten) this.#memory.openRows(rowCount, 0);
     this.#memory.adminCounts.fill(0);
     exports.countDecoded(rowCount);
     byAdmin.set(this.#memory.adminCounts);
@@ -85,9 +94,9 @@ export class RowDecoder {
       if (records[at] === OK && output[statuses + row] !== OK) records[at] = INVALID_HEXCODES;
       byStatus[records[at]!]!++;
     }
-    if (this.isWritten) return { rows, records };
+    if (this.shape.isWritten) return { rows, records };
     this.#addWords(rows);
-    if (!this.isTyped) this.#print(rows);
+    if (!this.shape.isTyped) this.#print(rows);
     return { rows: { ...rows, columns: [...columns, ...this.#ours] }, records };
   }
 
@@ -96,17 +105,17 @@ export class RowDecoder {
     const { text, columns, rowCount, unread } = rows;
     const { inputBytes: records } = this.kernel;
     const memory = this.#memory;
-    const { starts, ends } = columns[this.code]!;
-    // The scan has read all codes except those that it left.
-    const next = (row: number): number => (this.isWritten ? memory.nextLeft(row, rowCount) : row);
+    const { starts, ends } = columns[this.shape.code]!;
+    // A scan has taken all codes but those that it left.
+    const next = (row: number): number => (this.shape.isWritten ? memory.nextLeft(row, rowCount) : row);
     for (let row = next(0); row < rowCount; row = next(row + 1)) {
       if (!takeCode(text.bytes, starts[row]!, ends[row]!, records, row)) {
-        putCode(this.kernel, row, textAt(rows, this.code, row));
+        putCode(this.kernel, row, textAt(rows, this.shape.code, row));
         records[recordStatusAt(row)] = OK;
-        countSlow('file', 'code');
+        if (this.shape.isCounted) countSlow('file', 'code');
       }
       if (unread?.has(row) === true) refuse(records, row, INVALID_REQUEST);
-      if (this.isWritten) memory.setStatus(row, records[recordStatusAt(row)]!);
+      if (this.shape.isWritten) memory.setStatus(row, records[recordStatusAt(row)]!);
     }
   }
 
@@ -142,12 +151,19 @@ export class RowDecoder {
           continue;
         }
         starts[row] = base + at;
+        const from = at - textOutAt;
         at = exports.printNumber(degrees, at);
         if (at === 0) throw new RangeError('A decoded position is beyond the range of printing');
         ends[row] = base + at;
+        if (this.shape.hasComma) writeComma(textOut.subarray(from, at - textOutAt));
       }
     text.add(textOut.subarray(0, at - textOutAt));
   }
+}
+
+function writeComma(number: Uint8Array): void {
+  const point = number.indexOf(POINT);
+  if (point >= 0) number[point] = COMMA;
 }
 
 /** Makes a record invalid. */

@@ -39,7 +39,13 @@ export function textAdder(column: TableColumn, isJson = false): ValueAdder {
   };
 }
 
-/** Converts a column's value to the value stored in its element; null if they are equal. */
+/** As `textAdder`, with a decimal comma in numbers. */
+export function commaAdder(column: TableColumn): ValueAdder {
+  if (column.kind !== 'double') return textAdder(column);
+  return (into, value) => into.addText(textOf(column, value).replace('.', ','));
+}
+
+/** The value that the element of a column holds for one of its own; null where it is the same. */
 function storedBy(column: TableColumn): ((value: unknown) => unknown) | null {
   if (column.kind === 'duration') return (value) => textOf(column, value);
   // Parquet has no seconds: they are written as milliseconds.
@@ -193,7 +199,7 @@ export class ValueRows {
   ): Generator<TextRows> {
     const text = this.#text;
     for (let first = 0; first < rowCount; ) {
-      text.at = 0;
+      text.empty();
       const most = Math.min(this.#maxRows, rowCount - first);
       let count = 0;
       for (; count < most && text.at < WINDOW_BYTES; count++)
@@ -203,35 +209,70 @@ export class ValueRows {
         rowCount: count,
         columns: this.#columns,
         latLngDeg: latLngDeg.subarray(2 * first),
-        unread: after(unread, first),
+        unread: within(unread, first, count),
       };
       first += count;
     }
   }
 
-  #add(values: TableRows['values'], from: number, row: number): void {
+  /**
+   * Some rows of a window; the others have no values.
+   * @param values of rows, of which `first` is that of the window
+   */
+  some(
+    values: TableRows['values'],
+    { first, rowCount }: { readonly first: number; readonly rowCount: number },
+    wanted: Iterable<number>,
+    add: RowBytes['add'] = () => false,
+  ): Pick<TextRows, 'text' | 'columns'> {
+    const text = this.#text;
+    text.empty();
+    const columns = this.adders.map((each) => rangesOf(each === null ? 0 : rowCount));
+    for (const { starts } of columns) starts.fill(-1);
+    for (const row of wanted)
+      if (!add(first + row, text, columns, row)) this.#add(values, first + row, row, columns);
+    return { text, columns };
+  }
+
+  #add(values: TableRows['values'], from: number, row: number, columns = this.#columns): void {
     const text = this.#text;
     const adders = this.adders;
     for (let c = 0; c < adders.length; c++) {
       const add = adders[c]!;
-      if (add !== null) addValue(text, this.#columns[c]!, row, values[c]?.[from], add);
+      if (add !== null) addValue(text, columns[c]!, row, values[c]?.[from], add);
     }
   }
 }
 
-/**
- * Words of rows by row index in a window.
- * @param first row of the window
- */
-const after = (words: ReadonlyMap<number, string>, first: number): ReadonlyMap<number, string> =>
-  new Map(Array.from(words, ([row, word]) => [row - first, word]));
+/** Words of the rows of a window, by their numbers in it. */
+function within(
+  words: ReadonlyMap<number, string>,
+  first: number,
+  count: number,
+): ReadonlyMap<number, string> {
+  if (words.size === 0) return words;
+  const own = Array.from(words, ([row, word]) => [row - first, word] as const);
+  return new Map(own.filter(([row]) => row >= 0 && row < count));
+}
 
-/** A sink of rows whose columns are all those of a writer that makes none of its own. */
-export function valueSink(writer: RowWriter, adders: readonly ValueAdder[]): TableSink {
+/**
+ * A sink of rows whose columns are all those of a writer that makes none of its own.
+ * @param position indexes of the columns of positions, where the writer makes geometries of them
+ */
+export function valueSink(
+  writer: RowWriter,
+  adders: readonly ValueAdder[],
+  position?: { readonly lat: number; readonly lng: number },
+): TableSink {
   const rows = new ValueRows(adders);
   return {
     async write(table) {
-      for (const window of rows.windows(table)) await writer.write(window, NO_RECORDS, 'all');
+      const latLngDeg =
+        position === undefined ? NO_DEGREES : new Float64Array(2 * table.rowCount).fill(Number.NaN);
+      for (const [half, column] of position === undefined ? [] : [position.lat, position.lng].entries())
+        for (let row = 0; row < table.rowCount; row++)
+          latLngDeg[2 * row + half] = (table.values[column]![row] as number | null) ?? Number.NaN;
+      for (const window of rows.windows(table, latLngDeg)) await writer.write(window, NO_RECORDS, 'all');
     },
     close: () => writer.close(),
   };

@@ -77,13 +77,20 @@ export class GrowingBytes implements Area {
   bytes: Uint8Array;
   view: DataView;
   at = 0;
+  /** How often they were emptied. */
+  turns = 0;
 
   constructor(sizeBytes: number) {
     this.bytes = new Uint8Array(sizeBytes);
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** Reserves space for more bytes. */
+  empty(): void {
+    this.at = 0;
+    this.turns++;
+  }
+
+  /** Makes room for more bytes. */
   reserve(more: number): void {
     if (this.at + more <= this.bytes.length) return;
     const larger = new Uint8Array(2 * (this.at + more));
@@ -248,6 +255,12 @@ export interface TextRows {
   readonly defined?: readonly (Uint8Array | null)[];
   /** Why the position of a row is not read, by the number of the row from 0. */
   readonly unread?: ReadonlyMap<number, string>;
+  /** Each row's own resolution, as it was understood; absent where rows have none. */
+  readonly resolutions?: Uint8Array;
+  /** A value of the source, of rows that have values. */
+  readonly valueAt?: (column: number, row: number) => unknown;
+  /** The failed rows for a file of another format. @param records of the rows */
+  readonly rejected?: ((records: Uint8Array) => Pick<TextRows, 'text' | 'columns'>) | undefined;
 }
 
 const shared = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -21,7 +21,7 @@ import type { Output } from '../disk/output.js';
 import type { Wanted } from '../driver.js';
 import { type CsvDialect, csvQuoted } from '../formats/csv/dialect.js';
 import { adminOf } from '../formats/parquet/own-columns.js';
-import type { ColumnKind, FeatureFrame, TableColumn } from '../formats/table.js';
+import type { ColumnKind, FeatureFrame, PointColumns, TableColumn } from '../formats/table.js';
 import { utf8Text } from '../formats/values/column-text.js';
 import {
   type Area,
@@ -504,16 +504,16 @@ function jsonAt(area: Area, from: number, source: Area, start: number, end: numb
 
 /** Members of an object with their names; our columns after them. */
 class JsonMembers {
-  readonly tails: Tails;
+  readonly #tails: Tails;
   readonly ofRow: number;
   readonly #kept: readonly { readonly index: number; readonly isBare: boolean; readonly name: Piece }[];
 
   constructor(columns: WrittenColumns, without: readonly number[], end: string) {
     const { kept, added } = columns;
     const members = kept.filter((_, c) => !without.includes(c));
-    this.#kept = members.map(({ index, name, kind }, c) => ({
+    this.#kept = members.map(({ index, name, kind, isInferred }, c) => ({
       index,
-      isBare: BARE.has(kind),
+      isBare: BARE.has(kind) || (kind === 'decimal' && isInferred === true),
       name: pieceOf(`${c === 0 ? '' : ','}${JSON.stringify(name)}:`),
     }));
     const lead = members.length === 0 || added.length === 0 ? '' : ',';
@@ -524,8 +524,8 @@ class JsonMembers {
       );
       return `${lead}${texts.map((value, c) => `${JSON.stringify(added[c]!.name)}:${value}`).join(',')}${end}`;
     };
-    this.tails = new Tails(textOf, 'null', columns);
-    this.ofRow = this.tails.most + this.#kept.reduce((sum, { name }) => sum + name.sizeBytes + 6, 0);
+    this.#tails = new Tails(textOf, 'null', columns);
+    this.ofRow = this.#tails.most + this.#kept.reduce((sum, { name }) => sum + name.sizeBytes + 6, 0);
   }
 
   write(out: Area, from: number, rows: WrittenRows, row: number): number {
@@ -541,7 +541,7 @@ class JsonMembers {
       const isCopied = isBare && start >= 0 && isJson(source.bytes, start);
       at = isCopied ? copiedRange(out, at, source, start, end) : jsonAt(out, at, source, start, end);
     }
-    return this.tails.write(out, at, rows, row);
+    return this.#tails.write(out, at, rows, row);
   }
 }
 
@@ -576,16 +576,19 @@ export class GeoJsonWriter extends TextWriter {
   protected readonly ofRow: number;
   protected readonly end = NO_FRAME.end();
   readonly #members: JsonMembers;
+  /** Members of points: the binary form of a geometry would say it once more. */
+  readonly #ofPoints: JsonMembers;
   readonly #lat: number;
   readonly #lng: number;
   readonly #given: readonly { readonly index: number; readonly name: Piece }[];
 
-  /** @param lat and @param lng are columns of numbers, by their index among those kept */
-  constructor(output: Output, columns: WrittenColumns, lat: number, lng: number) {
+  /** @param position columns of numbers, by their index among those kept */
+  constructor(output: Output, columns: WrittenColumns, { lat, lng, shape = -1 }: PointColumns) {
     super(output, columns, NO_FRAME.lead);
     this.#lat = columns.kept[lat]!.index;
     this.#lng = columns.kept[lng]!.index;
     this.#members = new JsonMembers(columns, [lat, lng], '}}');
+    this.#ofPoints = shape < 0 ? this.#members : new JsonMembers(columns, [lat, lng, shape], '}}');
     this.#given = [lat, lng].map((c) => {
       const { index, name } = columns.kept[c]!;
       return { index, name: pieceOf(`${JSON.stringify(name)}:`) };
@@ -602,8 +605,9 @@ export class GeoJsonWriter extends TextWriter {
       at = this.#degrees(area, at, source, columns[this.#lng]!, row);
       area.bytes[at++] = 44;
       at = this.#degrees(area, at, source, columns[this.#lat]!, row);
-      at = copied(area, at, PROPERTIES);
-    } else at = this.#asGiven(area, at, rows, row);
+      return this.#ofPoints.write(area, copied(area, at, PROPERTIES), rows, row);
+    }
+    at = this.#asGiven(area, at, rows, row);
     return this.#members.write(area, at, rows, row);
   }
 
@@ -638,7 +642,7 @@ export class GeoJsonWriter extends TextWriter {
   }
 }
 
-/** Features with our properties, otherwise unchanged: their two parts are the kept columns. */
+/** Features with our properties, otherwise unchanged: their two parts are the first kept columns. */
 export class FeatureWriter extends TextWriter {
   protected readonly ofRow: number;
   readonly #members: JsonMembers;
@@ -647,7 +651,7 @@ export class FeatureWriter extends TextWriter {
 
   constructor(output: Output, columns: WrittenColumns, { lead, isLines = false, end }: FeatureFrame) {
     super(output, columns, lead);
-    this.#members = new JsonMembers({ ...columns, kept: [] }, [], '');
+    this.#members = new JsonMembers(columns, [0, 1], '');
     this.ofRow = this.#members.ofRow + WORD;
     this.#end = end;
     this.#isLines = isLines;
@@ -664,7 +668,7 @@ export class FeatureWriter extends TextWriter {
     let at = this.#isLines ? from : this.separated(area, from);
     at = copiedRange(area, at, source, before.starts[row]!, before.ends[row]!);
     if (area.bytes[at - 1] !== 123) area.bytes[at++] = 44;
-    at = this.#members.tails.write(area, at, rows, row);
+    at = this.#members.write(area, at, rows, row);
     at = copiedRange(area, at, source, after.starts[row]!, after.ends[row]!);
     if (this.#isLines) area.bytes[at++] = LF;
     return at;

@@ -1,14 +1,12 @@
-// A sink that sorts rows by their codes and writes them as Parquet, in bounded memory: rows are packed as they come.
+// A writer that sorts rows by their codes and writes them as Parquet, in bounded memory: rows are packed as they come.
 
-import { RECORD_BYTES, recordAt, recordStatusAt } from '../../hexcodes/kernel/output-layout.js';
-import { ROW_STATUSES } from '../../hexcodes/wire/job.js';
+import { recordAt } from '../../hexcodes/kernel/output-layout.js';
 import { SpillFolder, sortedByDigit } from '../disk/spill-folder.js';
 import type { Wanted } from '../driver.js';
 import { elementOf } from '../formats/parquet/parquet-types.js';
 import { plainWidth } from '../formats/parquet/plain-column.js';
-import type { SinkColumns, TableColumn, TableRows, TableSink } from '../formats/table.js';
+import type { SinkColumns } from '../formats/table.js';
 import type { Run } from '../request.js';
-import { plainAdder, ValueRows } from '../rows/plain-values.js';
 import type { TextRows, ValueRanges } from '../rows/text-rows.js';
 import { isWantedRow, type RowWriter, type WrittenColumns } from '../rows/write-text.js';
 import { FROM_LAT, FROM_LNG, FROM_RESOLUTION, HEAD_WORDS, KEY_WORDS, PackedRows } from './packed-rows.js';
@@ -313,45 +311,57 @@ class RunReader implements RowCursor {
 }
 
 const NO_RANGES: ValueRanges = { starts: new Int32Array(0), ends: new Int32Array(0) };
-const STATUS_NUMBERS = new Map<unknown, number>(ROW_STATUSES.map((word, status) => [word, status]));
 
 /** Rows that are packed as they come, and written in the order of their codes. */
-class SortedRows {
+export class SortedRowWriter implements RowWriter {
   readonly #parquet: SortedParquet;
   readonly #held: HeldRows;
   readonly #runs = new SortedRuns();
   readonly #memoryBytes: number;
   readonly #tick: () => void;
-  /** Indexes of the stored columns among all. */
-  protected readonly stored: readonly number[];
-  protected readonly storedColumns: readonly TableColumn[];
+  /** Sources of the stored columns. */
+  readonly #sources: Int32Array;
+  readonly #resolution: number;
 
-  /** @param columns whose `derived` are made of the codes */
-  constructor({ hexcodes, request, targets, tick }: Run, columns: SinkColumns) {
+  /**
+   * @param columns whose `derived` are made of the codes
+   * @param halves 0 or 1 for the kept columns that are made of positions; the ranges of others are plain values
+   */
+  constructor(
+    { hexcodes, request, targets, tick }: Run,
+    columns: SinkColumns,
+    { kept, added, values }: WrittenColumns,
+    halves: readonly (0 | 1 | null)[],
+  ) {
     const { code, cell, admin, status, box } = columns.derived!;
     const all = [...columns.kept, ...columns.added];
     const made = new Set([code, cell, admin, status, box, box + 1, box + 2, box + 3]);
-    this.stored = all.flatMap((_, index) => (made.has(index) ? [] : [index]));
-    this.storedColumns = this.stored.map((index) => all[index]!);
-    this.#parquet = new SortedParquet(hexcodes, targets.output, all, columns.derived!, this.stored);
-    // Limit beyond which rows are written to disk.
+    const stored = all.flatMap((_, index) => (made.has(index) ? [] : [index]));
+    this.#parquet = new SortedParquet(hexcodes, targets.output, all, columns.derived!, stored);
+    // More of them are written to the disk.
     this.#memoryBytes = request.sort!.memoryBytes;
     this.#held = new HeldRows(
-      this.storedColumns.map((column) => plainWidth(elementOf(column))),
+      stored.map((index) => plainWidth(elementOf(all[index]!))),
       this.#memoryBytes,
     );
     this.#tick = () => tick({ inputNumber: 0, inputOffset: 0, inputRows: 0 });
+    const sources = kept.map(({ index }, c) =>
+      halves[c] === 0 ? FROM_LAT : halves[c] === 1 ? FROM_LNG : index,
+    );
+    const border = added.flatMap(({ index }) => (index < 0 ? [] : [index]));
+    const ofAll = values.includes('resolution') ? [FROM_RESOLUTION] : [];
+    this.#sources = Int32Array.from([...sources, ...ofAll, ...border]);
+    this.#resolution = request.resolution;
   }
 
-  /** Adds wanted rows of a window. @param sources of the stored columns @param resolution of all rows */
-  protected add(
+  async write(
     { text, rowCount, columns, latLngDeg }: TextRows,
     records: Uint8Array,
     wanted: Wanted,
-    sources: Int32Array,
-    resolution: number,
-  ): void {
+  ): Promise<void> {
     const held = this.#held;
+    const sources = this.#sources;
+    const resolution = this.#resolution;
     const ranges = Array.from(sources, (source) => columns[source] ?? NO_RANGES);
     for (let row = 0; row < rowCount; row++) {
       if (!isWantedRow(records, row, wanted)) continue;
@@ -386,69 +396,5 @@ class SortedRows {
   #spill(): void {
     this.#runs.add(this.#held.sorted(), this.#tick);
     this.#held.clear();
-  }
-}
-
-/** Rows of values. */
-export class SortedSink extends SortedRows implements TableSink {
-  readonly #values: ValueRows;
-  /** Each stored column is its own source. */
-  readonly #sources: Int32Array;
-
-  constructor(
-    run: Run,
-    private readonly columns: SinkColumns,
-  ) {
-    super(run, columns);
-    this.#values = new ValueRows(this.storedColumns.map(plainAdder));
-    this.#sources = Int32Array.from(this.stored.keys());
-  }
-
-  async write({ rowCount, values }: TableRows): Promise<void> {
-    const { code, status } = this.columns.derived!;
-    const stored = this.stored.map((index) => values[index] ?? []);
-    const records = recordsOf(values[code]!, values[status]!, rowCount);
-    let first = 0;
-    for (const window of this.#values.windows({ rowCount, values: stored })) {
-      this.add(window, records.subarray(recordAt(first)), 'all', this.#sources, 0);
-      first += window.rowCount;
-    }
-  }
-}
-
-/** Codes and statuses as the kernel's records have them. */
-function recordsOf(codes: ArrayLike<unknown>, statuses: ArrayLike<unknown>, rowCount: number): Uint8Array {
-  const records = Buffer.alloc(RECORD_BYTES * rowCount);
-  for (let row = 0; row < rowCount; row++) {
-    records.write((codes[row] ?? '') as string, recordAt(row), 'latin1');
-    records[recordStatusAt(row)] = STATUS_NUMBERS.get(statuses[row])!;
-  }
-  return records;
-}
-
-/** Rows of bytes. */
-export class SortedRowWriter extends SortedRows implements RowWriter {
-  readonly #sources: Int32Array;
-  readonly #resolution: number;
-
-  /** @param halves 0 or 1 for the kept columns that are made of positions; the ranges of others are plain values */
-  constructor(
-    run: Run,
-    columns: SinkColumns,
-    { kept, added, values }: WrittenColumns,
-    halves: readonly (0 | 1 | null)[],
-  ) {
-    super(run, columns);
-    const sources = kept.map(({ index }, c) =>
-      halves[c] === 0 ? FROM_LAT : halves[c] === 1 ? FROM_LNG : index,
-    );
-    const border = added.flatMap(({ index }) => (index < 0 ? [] : [index]));
-    const ofAll = values.includes('resolution') ? [FROM_RESOLUTION] : [];
-    this.#sources = Int32Array.from([...sources, ...ofAll, ...border]);
-    this.#resolution = run.request.resolution;
-  }
-
-  async write(rows: TextRows, records: Uint8Array, wanted: Wanted): Promise<void> {
-    this.add(rows, records, wanted, this.#sources, this.#resolution);
   }
 }

@@ -333,14 +333,16 @@ export class FeatureSides {
 /** Cuts features that become lines: before the closing brace. */
 export class LineSides {
   readonly #replaced: MemberChoice;
+  readonly #chosen: MemberChoice | undefined;
   readonly #cut = new Map<FeatureShape, boolean>();
 
-  constructor({ added }: SinkColumns) {
+  constructor({ added, chosen }: SinkColumns) {
     this.#replaced = { isKept: false, names: added.map(({ name }) => name) };
+    this.#chosen = chosen;
   }
 
   readonly adders: readonly ValueAdder[] = [
-    (into, document) => into.addText(openObject(document as JsonDocument, this.#replaced)),
+    (into, document) => into.addText(openObject(document as JsonDocument, this.#replaced, this.#chosen)),
     (into) => into.addText('}'),
   ];
 
@@ -393,14 +395,18 @@ class ChunkCopies {
   /** The text that holds the latest feature. */
   text = new GrowingBytes(0);
   #chunk: Buffer | null = null;
+  /** How often it had been emptied. */
+  #turn = -1;
   #end = 0;
   /** The number that is added to offsets of a feature. */
   #base = 0;
 
   /** Copies the bytes of a feature to a text that does not have them yet. */
   hold({ bytes, start, end }: ShapedFeature, text: GrowingBytes): void {
+    const isHeld = text === this.text && text.turns === this.#turn;
     this.text = text;
-    if (bytes === this.#chunk && end <= this.#end && text.at > 0) return;
+    if (isHeld && bytes === this.#chunk && end <= this.#end) return;
+    this.#turn = text.turns;
     this.#chunk = bytes;
     this.#end = Math.min(bytes.length, Math.max(end, start + COPIED_BYTES));
     this.#base = text.at - start;

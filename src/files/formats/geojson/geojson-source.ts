@@ -1,12 +1,7 @@
 // Reads GeoJSON points (RFC 7946): collections of any length, features and geometries, one or many in a file. The text
 // around the features of the first collection is kept.
 
-import {
-  isJsonNumber,
-  jsonText,
-  parseExact,
-  repeatedMember,
-} from '../../../hexcodes/wire/params/json-grammar.js';
+import { jsonText, parseExact, repeatedMember } from '../../../hexcodes/wire/params/json-grammar.js';
 import { DIFFERS } from '../../../hexcodes/wire/params/query.js';
 import { type OtherSystem, otherSystem } from '../../../hexcodes/wire/rows/coordinate-system.js';
 import {
@@ -18,7 +13,6 @@ import {
   shapeOfGeoJson,
 } from '../../../tables/shapes/shapes.js';
 import { type Input, isFlush } from '../../disk/input.js';
-import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 import type { Run } from '../../request.js';
@@ -30,13 +24,9 @@ import {
   type JsonDocument,
   POSITION_COLUMNS,
   type RowFit,
-  type SinkColumns,
   type TableColumn,
-  type TableRows,
-  type TableSink,
   type TableSource,
 } from '../table.js';
-import { degreesOf, jsonWriterOf } from '../values/column-text.js';
 import {
   DocumentBatch,
   FieldInference,
@@ -45,88 +35,12 @@ import {
   parseObject,
   rowBatches,
 } from '../values/json-columns.js';
-import {
-  FeatureFields,
-  FeatureSides,
-  featureRows,
-  hasOtherId,
-  type IdName,
-  tableProperties,
-} from './feature-rows.js';
+import { FeatureFields, featureRows, hasOtherId, type IdName, tableProperties } from './feature-rows.js';
 import { type FeatureShape, hasMember, ShapedFeature } from './feature-shapes.js';
 import { GeoJsonSplitter } from './geojson-splitter.js';
 
-// Writes GeoJSON as one FeatureCollection. Features from GeoJSON keep their geometry, id and other members, and the
-// text around the features of a collection is passed on unchanged.
-
 /** The text of members, and their values where it is written. */
 const COPIES = 8;
-
-/** Indexes of a position among the columns of a sink; -1 if it is in none. */
-export interface PointColumns {
-  readonly lat: number;
-  readonly lng: number;
-  /** The column of binary geometries that the position is read from. */
-  readonly shape?: number;
-}
-
-export function geoJsonSink(
-  output: Output,
-  columns: SinkColumns,
-  position: PointColumns,
-  frame: CollectionFrame | undefined,
-): TableSink {
-  const all = [...columns.kept, ...columns.added];
-  const sides = new FeatureSides(columns);
-  const { lead, end } = frameOf(frame);
-  let before = lead;
-  const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
-  const writers = all.map(jsonWriterOf);
-  const ofProperties = all.map((_, c) => c).filter((c) => c !== position.lat && c !== position.lng);
-  /** A position that cannot be a geometry stays unchanged. */
-  const givenMembers = (given: readonly [lat: string, lng: string]): string[] =>
-    given.flatMap((text, i) => {
-      if (text === '') return [];
-      return [
-        `${names[i === 0 ? position.lat : position.lng]}${isJsonNumber(text) ? text : JSON.stringify(text)}`,
-      ];
-    });
-  const textFrom = ({ values, givenOf, unread }: TableRows, row: number): string => {
-    const lat = degreesOf(all[position.lat]!, values[position.lat]?.[row], 'lat');
-    const lng = degreesOf(all[position.lng]!, values[position.lng]?.[row], 'lng');
-    const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && unread?.has(row) !== true;
-    const geometry = isPoint ? `{"type":"Point","coordinates":[${lng},${lat}]}` : 'null';
-    const properties = isPoint || givenOf === undefined ? [] : givenMembers(givenOf(row));
-    // Its binary form would repeat the point.
-    for (const c of ofProperties)
-      if (!isPoint || c !== position.shape) properties.push(`${names[c]}${writers[c]!(values[c]?.[row])}`);
-    return `{"type":"Feature","geometry":${geometry},"properties":{${properties.join(',')}}}`;
-  };
-  /** A feature with our properties, otherwise unchanged. */
-  const extended = (document: JsonDocument, { values }: TableRows, row: number): string => {
-    const [before, after] = sides.of(document);
-    const ours = columns.added.map((_, a) => {
-      const c = columns.kept.length + a;
-      return `${names[c]}${writers[c]!(values[c]?.[row])}`;
-    });
-    return `${before}${`${before}`.endsWith('{') ? '' : ','}${ours.join(',')}${after}`;
-  };
-  return {
-    async write(rows: TableRows) {
-      const parts: string[] = [];
-      for (let row = 0; row < rows.rowCount; row++) {
-        const document = rows.documents?.[row];
-        const isFeature = document instanceof ShapedFeature || document?.value.type === 'Feature';
-        parts.push(before, isFeature ? extended(document, rows, row) : textFrom(rows, row));
-        before = ',\n';
-      }
-      await output.write(Buffer.from(parts.join('')));
-    },
-    async close() {
-      await output.write(Buffer.from((before === lead ? lead : '') + end()));
-    },
-  };
-}
 
 export function frameOf(frame: CollectionFrame | undefined): FeatureFrame {
   return frame === undefined ? NO_FRAME : { lead: `${frame.head}\n`, end: () => `\n${tailOf(frame)}\n` };

@@ -6,19 +6,10 @@ import { linesIn } from '../../../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES } from '../../../hexcodes/wire/job.js';
 import { eachMember } from '../../../hexcodes/wire/params/json-grammar.js';
 import { type Input, isFlush } from '../../disk/input.js';
-import type { Output } from '../../disk/output.js';
 import { badInput } from '../../exit-codes.js';
 import { hasMember } from '../geojson/feature-shapes.js';
-import type {
-  JsonDocument,
-  RowFit,
-  SinkColumns,
-  TableColumn,
-  TableRows,
-  TableSink,
-  TableSource,
-} from '../table.js';
-import { jsonWriterOf, oneLine } from '../values/column-text.js';
+import type { JsonDocument, RowFit, TableColumn, TableSource } from '../table.js';
+import { oneLine } from '../values/column-text.js';
 import {
   DocumentBatch,
   FieldInference,
@@ -160,42 +151,6 @@ async function* documentsOf(input: Input): AsyncGenerator<JsonDocument[], undefi
   }
   const last = batch.take();
   if (last.length > 0) yield last;
-}
-
-export function ndjsonSink(output: Pick<Output, 'write'>, columns: SinkColumns): TableSink {
-  const { kept, added, chosen } = columns;
-  const all = [...kept, ...added];
-  const names = all.map(({ name }) => `${JSON.stringify(name)}:`);
-  const laterNames = names.map((name) => `,${name}`);
-  const writers = all.map(jsonWriterOf);
-  const replaced: MemberChoice = { isKept: false, names: added.map(({ name }) => name) };
-  return {
-    async write({ rowCount, values, documents }: TableRows) {
-      // Pieces that are joined once: strings that grow by `+=` cost more than the writing.
-      const pieces: string[] = [];
-      const pushFields = (first: number, row: number): void => {
-        for (let c = first; c < all.length; c++) {
-          pieces.push(c === first ? names[c]! : laterNames[c]!, writers[c]!(values[c]?.[row]));
-        }
-        pieces.push('}\n');
-      };
-      for (let row = 0; row < rowCount; row++) {
-        const document = documents?.[row];
-        // The columns of a feature are not members of it.
-        const isColumns = chosen !== undefined && document?.featureText !== undefined;
-        if (document === undefined || isColumns) {
-          pieces.push('{');
-          pushFields(0, row);
-          continue;
-        }
-        const open = openObject(document, replaced, chosen);
-        pieces.push(open, open.endsWith('{') ? '' : ',');
-        pushFields(kept.length, row);
-      }
-      await output.write(Buffer.from(pieces.join('')));
-    },
-    async close() {},
-  };
 }
 
 /**

@@ -24,6 +24,28 @@ const LINES = [
   '',
 ];
 
+const FEATURES = Array.from({ length: 4500 }, (_, id) => {
+  const far = id % 7 === 0 ? [2.2945, 48.8584] : [105.8489, 21.0306];
+  const geometry = id % 11 === 0 ? null : { type: 'Point', coordinates: far };
+  return { type: 'Feature', geometry, properties: { id, name: `n "${id}"`, list: [id] } };
+});
+const TEXTS = ['csv', 'ndjson', 'geojson'];
+
+describe('failed rows of any output are those of an output in their own format', () => {
+  test.each(TEXTS)('%s', async (format) => {
+    folder.write('in.geojson', JSON.stringify({ type: 'FeatureCollection', features: FEATURES }));
+    const failedOf = async (to: string): Promise<string> => {
+      const args = ['--to', to, '-o', `out.${to}`, '--errors', `failed.${format}`];
+      expect((await ran('', 'encode', 'in.geojson', ...args)).code).toBe(0);
+      return folder.read(`failed.${format}`);
+    };
+    const due = await failedOf(format);
+    expect(due.match(/INVALID_REQUEST/g)).toHaveLength(Math.ceil(4500 / 11));
+    expect(due.match(/NOT_FOUND/g)).toHaveLength(Math.ceil(4500 / 7) - Math.ceil(4500 / 77));
+    for (const to of [...TEXTS, 'xlsx', 'parquet', 'arrow']) expect(await failedOf(to), to).toBe(due);
+  });
+});
+
 describe('the first row of each reason, with columns and values', () => {
   const FIRST = ['row 2: lat "48.8584", lng "2.2945"', 'row 3: lat "abc"'];
 

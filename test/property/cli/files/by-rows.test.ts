@@ -482,6 +482,38 @@ test.each(['csv', 'geojson', 'parquet'])('lists and objects of any spelling to %
 });
 
 /** Features whose values alone differ are read by their shape, unless the first ones of the file have none. */
+test('a feature of another shape begins a window of rows, and those after it keep their values', async () => {
+  const path = join(scratch, 'window.geojson');
+  const feature = (id: number) => {
+    const coordinates = id % 4096 === 0 ? [[105.8525, 21.0288]] : [105.8525, 21.0288];
+    const geometry = { type: id % 4096 === 0 ? 'MultiPoint' : 'Point', coordinates };
+    return { type: 'Feature', geometry, properties: { id, name: `n${id}` } };
+  };
+  const features = Array.from({ length: 9000 }, (_, id) => feature(id));
+  writeFileSync(path, JSON.stringify({ type: 'FeatureCollection', features }));
+  const { bytes } = await converted(hexcodes, [path], join(scratch, 'window.csv'), {});
+  const lines = bytes!.toString().trimEnd().split('\n').slice(1);
+  expect(lines).toHaveLength(features.length);
+  for (const [id, line] of lines.entries())
+    expect(line).toMatch(new RegExp(`^21.0288,105.8525,${id},n${id},HN-[^,]+,12,HN,OK$`));
+});
+
+test('a resolution that is left out of lines, which are at resolutions of their own', async () => {
+  const path = join(scratch, 'left-out.ndjson');
+  const lines = [9, 12, 'x'].map((resolution, id) =>
+    JSON.stringify({ id, lat: 21.0288, lng: 105.8525, resolution }),
+  );
+  writeFileSync(path, lines.join('\n'));
+  const columns = { prefix: '', keep: ['id'] };
+  const { bytes } = await converted(hexcodes, [path], join(scratch, 'left-out-.ndjson'), { columns });
+  expect(bytes!.toString().split('\n')).toEqual([
+    '{"id":0,"hexcodes":"HN-6GHP4-7QQ","resolution":9,"admin_code":"HN","status":"OK"}',
+    '{"id":1,"hexcodes":"HN-6GHP4-83R69","resolution":12,"admin_code":"HN","status":"OK"}',
+    '{"id":2,"hexcodes":null,"resolution":null,"admin_code":null,"status":"INVALID_REQUEST"}',
+    '',
+  ]);
+});
+
 test.each(['csv', 'ndjson', 'geojson'])('features of one shape to %s, and behind others', async (to) => {
   const blanks = fc.constantFrom('', '', ' ', '\n');
   const value = fc.oneof(
