@@ -2,13 +2,12 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { encodeReach } from '#dist/hexcodes/kernel/index-file.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
 import { areaTable } from './map/area-table.js';
 import { drawLandLine, drawRivers, LAND_LINE_FILE, RIVERS_FILE } from './map/console-map.js';
 import { cutSources } from './map/cut-sources.js';
 import { buildShippedMap, INDEX_FILE, LICENCE } from './map/draw-map.js';
-import { writeIndexFile } from './map/index-file.js';
+import { writeIndexFile, writeReachFile } from './map/index-file.js';
 import { writeNames } from './map/names.js';
 import { drawPicture } from './map/picture.js';
 import { buildReach, checkWithinReach, REACH_FILE } from './map/reach.js';
@@ -106,7 +105,7 @@ function makeReach(): void {
     return;
   }
   const { partition } = buildShippedMap();
-  const file = encodeReach(buildReach(partition, writeIndexFile(partition, LICENCE)));
+  const file = writeReachFile(buildReach(partition, writeIndexFile(partition, LICENCE)));
   writeFileSync(REACH_FILE, file);
   console.log(`${REACH_FILE}: ${file.length} bytes`);
 }

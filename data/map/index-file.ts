@@ -1,5 +1,6 @@
-// Writes a partition as a boundary index (layout: data/README.md and assembly/region/layout.ts). The bytes depend on
-// the map alone: neither the order of its segments nor the direction of each changes them.
+// Writes a partition as a boundary index (layout: data/README.md and assembly/region/layout.ts), and the table of the
+// reach as its file. The bytes of an index depend on the map alone: neither the order of its segments nor the direction
+// of each changes them.
 import { crc32 } from 'node:zlib';
 import {
   INDEX_FORMAT,
@@ -7,8 +8,10 @@ import {
   INDEX_MAGIC,
   INDEX_VERTEX_STEP,
   type IndexMeta,
+  isReachRow,
   NO_ADMIN,
   OUTSIDE_UNIT,
+  REACH_ROWS,
 } from '#dist/hexcodes/kernel/index-file.js';
 import type { Partition } from './partition.js';
 
@@ -226,4 +229,33 @@ function encodeArcs(chains: readonly Chain[]): Uint8Array {
     }
   }
   return Uint8Array.from(bytes);
+}
+
+const REACH_HEADER_BYTES = 16;
+const REACH_ROW_BYTES = 10;
+const REACH_FORMAT = 1;
+const ALL_PROVINCES = (1n << 34n) - 1n;
+
+/**
+ * The reach file of a table (layout: src/hexcodes/kernel/index-file.ts).
+ * @param masks REACH_ROWS masks, bit n = index n of ADMIN_UNITS; rows that no hexcode has must be 0
+ * @throws RangeError for a wrong length, an impossible row or a bit beyond the 34 provinces
+ */
+export function writeReachFile(masks: BigUint64Array): Uint8Array {
+  if (masks.length !== REACH_ROWS)
+    throw new RangeError(`A reach table has ${REACH_ROWS} rows, not ${masks.length}`);
+  const rows = [...masks.entries()].filter(([, mask]) => mask !== 0n);
+  const file = new Uint8Array(REACH_HEADER_BYTES + REACH_ROW_BYTES * rows.length);
+  const view = new DataView(file.buffer);
+  rows.forEach(([row, mask], n) => {
+    if (!isReachRow(row)) throw new RangeError(`No hexcode has reach row ${row}`);
+    if (mask > ALL_PROVINCES) throw new RangeError(`Reach row ${row} has a bit beyond the 34 provinces`);
+    view.setUint16(REACH_HEADER_BYTES + REACH_ROW_BYTES * n, row, true);
+    view.setBigUint64(REACH_HEADER_BYTES + REACH_ROW_BYTES * n + 2, mask, true);
+  });
+  file.set(Buffer.from('HXRE'));
+  view.setUint32(4, REACH_FORMAT, true);
+  view.setUint32(8, rows.length, true);
+  view.setUint32(12, crc32(file.subarray(REACH_HEADER_BYTES)), true);
+  return file;
 }

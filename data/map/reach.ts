@@ -5,8 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { cellToLatLng, cellToParent, getResolution, gridDisk, latLngToCell } from 'h3-js';
 import { ADMIN_UNITS } from '#dist/hexcodes/admin-units.js';
-import { decodeReach, encodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/index-file.js';
+import { decodeReach, REACH_ROWS, reachRow } from '#dist/hexcodes/kernel/index-file.js';
 import { Kernel } from '#dist/hexcodes/kernel/kernel.js';
+import { writeReachFile } from './index-file.js';
 import type { Partition } from './partition.js';
 import { METRES_PER_STEP, type Ring, STEPS_PER_DEGREE, shrink } from './plane/grid.js';
 import { OUTSIDE } from './plane/labelled-lines.js';
@@ -37,7 +38,7 @@ const FOR_A_CHECK: PointsLaid = { latticeM: 2000, alongM: 250, marginM: 1, fines
 
 /** Masks of the provinces that have a point in each cell of resolutions 0 to 4, by the cell as h3-js writes it. */
 function provincesOfCells(partition: Partition, index: Uint8Array, laid: PointsLaid): Map<string, bigint> {
-  const empty = encodeReach(new BigUint64Array(REACH_ROWS));
+  const empty = writeReachFile(new BigUint64Array(REACH_ROWS));
   const { exports } = Kernel.create(readFileSync(KERNEL_FILE), index, empty);
   /** One flag a province, by the upper half of the cell, which holds the resolution and the first four digits. */
   const flags = new Map<number, Uint8Array>();

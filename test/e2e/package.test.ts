@@ -167,7 +167,7 @@ test('the web bundle gives every recorded code and centre, alone', async () => {
   expect(size).toBeLessThan(MAX_WEB_BYTES);
   const { Hexcodes } = (await import(
     join(installed, 'dist/web/hexcodes.js')
-  )) as typeof import('#dist/hexcodes/library/hexcodes.js');
+  )) as typeof import('#hexcodes');
   const web = await Hexcodes.load();
   const rows = readFileSync('test/vectors/codes.csv', 'utf8')
     .split('\n')

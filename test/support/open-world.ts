@@ -2,9 +2,8 @@
 // province occurs, and a reach that allows every province everywhere.
 
 import { readFileSync } from 'node:fs';
-import { encodeReach, isReachRow, REACH_ROWS } from '#dist/hexcodes/kernel/index-file.js';
 import { Hexcodes, type Kernel } from '#hexcodes';
-import { writeIndexFile } from '../../data/map/index-file.js';
+import { writeIndexFile, writeReachFile } from '../../data/map/index-file.js';
 import type { Partition } from '../../data/map/partition.js';
 import { randomFrom } from './random.js';
 
@@ -65,13 +64,16 @@ function rectangles(): Partition {
 
 export const OPEN_INDEX = writeIndexFile(rectangles(), 'none');
 
-/** The file of a reach, by 401 masks of provinces for each head of a code. @throws HexcodesError */
-export const reachOf = encodeReach;
+/** The file of a reach, by 401 masks of provinces for each head of a code. @throws RangeError */
+export const reachOf = writeReachFile;
 
 /** Every row that a hexcode can have allows all 34 provinces. */
-export const OPEN_MASKS = BigUint64Array.from({ length: REACH_ROWS }, (_, row) =>
-  isReachRow(row) ? (1n << 34n) - 1n : 0n,
-);
+export const OPEN_MASKS = BigUint64Array.from({ length: 16 * 401 }, (_, row) => {
+  const [head, firstPair] = [Math.floor(row / 401), row % 401];
+  // Nothing follows the head of a base cell.
+  const isRow = firstPair < 400 && (firstPair === 0 || ![0, 6, 11].includes(head));
+  return isRow ? (1n << 34n) - 1n : 0n;
+});
 export const OPEN_REACH = reachOf(OPEN_MASKS);
 
 /** The three binaries of the open world, for `Hexcodes.from`. */

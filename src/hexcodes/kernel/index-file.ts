@@ -214,8 +214,8 @@ const VALUES = 401;
 const HEADS = 16;
 /** Heads that are a cell of resolution 0: no pair may follow. */
 const ROOT_HEADS = [0, 6, 11];
-const ALL_PROVINCES = (1n << 34n) - 1n;
-const ALL_PROVINCES_HIGH = Number(ALL_PROVINCES >> 32n);
+/** The upper half of a mask of all 34 provinces. */
+const ALL_PROVINCES_HIGH = 3;
 
 /** Rows of the table in the kernel. */
 export const REACH_ROWS = HEADS * VALUES;
@@ -235,31 +235,6 @@ export function isReachRow(row: number): boolean {
     firstPair < 400 &&
     (firstPair === 0 || !ROOT_HEADS.includes(Math.floor(row / VALUES)))
   );
-}
-
-/**
- * The reach file of a table.
- * @param masks REACH_ROWS masks, bit n = index n of ADMIN_UNITS; rows that no hexcode has must be 0
- * @throws HexcodesError BAD_ARGUMENT for a wrong length, an impossible row or a bit beyond the 34 provinces
- */
-export function encodeReach(masks: BigUint64Array): Uint8Array {
-  if (masks.length !== REACH_ROWS)
-    throw new HexcodesError('BAD_ARGUMENT', `A reach table has ${REACH_ROWS} rows, not ${masks.length}`);
-  const rows = [...masks.entries()].filter(([, mask]) => mask !== 0n);
-  const file = new Uint8Array(HEADER_BYTES + ROW_BYTES * rows.length);
-  const view = new DataView(file.buffer);
-  rows.forEach(([row, mask], n) => {
-    if (!isReachRow(row)) throw new HexcodesError('BAD_ARGUMENT', `No hexcode has reach row ${row}`);
-    if (mask > ALL_PROVINCES)
-      throw new HexcodesError('BAD_ARGUMENT', `Reach row ${row} has a bit beyond the 34 provinces`);
-    view.setUint16(HEADER_BYTES + ROW_BYTES * n, row, true);
-    view.setBigUint64(HEADER_BYTES + ROW_BYTES * n + 2, mask, true);
-  });
-  view.setUint32(0, MAGIC, true);
-  view.setUint32(4, FORMAT, true);
-  view.setUint32(8, rows.length, true);
-  view.setUint32(12, crc32(file.subarray(HEADER_BYTES)), true);
-  return file;
 }
 
 /**
