@@ -165,9 +165,7 @@ test('the web bundle gives every recorded code and centre, alone', async () => {
     .reduce((sum, bytes) => sum + bytes);
   console.log(`hexcodes/web with geometry: ${size} bytes gzipped`);
   expect(size).toBeLessThan(MAX_WEB_BYTES);
-  const { Hexcodes } = (await import(
-    join(installed, 'dist/web/hexcodes.js')
-  )) as typeof import('#hexcodes');
+  const { Hexcodes } = (await import(join(installed, 'dist/web/hexcodes.js'))) as typeof import('#hexcodes');
   const web = await Hexcodes.load();
   const rows = readFileSync('test/vectors/codes.csv', 'utf8')
     .split('\n')

@@ -43,7 +43,7 @@ export const formatsOf = ({ targetFormat, rejectsFormat }: Run): RowPlan['format
   rejectsFormat === null ? [targetFormat] : [targetFormat, rejectsFormat];
 
 /** The columns that are read. @throws CliFailure where there are none */
-export function readColumns(run: Run, { columns, sample }: Found): ReadColumns {
+export function readColumns(run: Run, { sample }: Pick<Found, 'sample'>): ReadColumns {
   const { request, hexcodes, sourceFormat, source } = run;
   const file = nameOf(request.inputs[0]!);
   const hasHeader = FORMATS[sourceFormat].delimiter === null || source.hasHeader;
