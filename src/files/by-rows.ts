@@ -217,7 +217,7 @@ async function groupSample(run: Run, hasTypes: boolean): Promise<Found | string>
     const names = columns.map(({ name }) => name);
     const read =
       request.operation === 'decode'
-        ? readColumns(run, { columns, sample: { names, rows: [] } })
+        ? readColumns(run, { sample: { names, rows: [] } })
         : columnsOfDegrees(request.columns, names, found.isDouble, input.name);
     if (typeof read === 'string') return read;
     for (const index of readIn({ code: -1, ...read }, keptColumns(columns, request.columns, input.name))) {

@@ -10,7 +10,7 @@ import {
   readFormatOf,
   WRITTEN_FORMATS,
 } from '../tables/formats.js';
-import { badUsage, } from './exit-codes.js';
+import { badUsage } from './exit-codes.js';
 
 export {
   FILE_FORMATS,

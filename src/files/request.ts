@@ -11,7 +11,7 @@ import { requireEncoding } from './content/kinds.js';
 import type { Input, InputOptions } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { Targets } from './disk/targets.js';
-import { badUsage, } from './exit-codes.js';
+import { badUsage } from './exit-codes.js';
 import type { FileFormat } from './format.js';
 import { type CsvChoice, type CsvDialect, requireDecimal, requireDelimiter } from './formats/csv/dialect.js';
 import type { TableColumn } from './formats/table.js';

@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { badOutput, badUsage, } from '../exit-codes.js';
+import { badOutput, badUsage } from '../exit-codes.js';
 import { visible } from '../terminal/say.js';
 
 // Rejects a run whose input, output and file of failed rows are not all different files: one would overwrite another.

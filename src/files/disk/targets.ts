@@ -2,7 +2,7 @@
 // starts from scratch, resumes an unfinished one or only renames its files.
 
 import { rmSync, statSync } from 'node:fs';
-import { badUsage, } from '../exit-codes.js';
+import { badUsage } from '../exit-codes.js';
 import { isGzipName } from '../format.js';
 import { Tally } from '../tally.js';
 import { grouped } from '../terminal/say.js';

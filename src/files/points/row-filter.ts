@@ -2,7 +2,7 @@
 // as instants, everything else as text; a value in quotes is a text, except for columns typed as numbers or times. A
 // row without a value is not kept.
 
-import { badUsage, } from '../exit-codes.js';
+import { badUsage } from '../exit-codes.js';
 import type { ColumnKind, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf } from '../formats/values/column-text.js';
 import { columnNamed, numberOf } from './values.js';

@@ -1,6 +1,6 @@
 // The clock of a time zone: its offset at an instant, local times as instants, and their text.
 
-import { badUsage, } from '../exit-codes.js';
+import { badUsage } from '../exit-codes.js';
 import { type FileFormat, FORMATS } from '../format.js';
 import type { TableColumn, TimeUnitName } from '../formats/table.js';
 import { codeTextOf } from '../formats/values/column-text.js';

@@ -13,7 +13,7 @@ import { csvFields, quotedField } from '../../../hexcodes/wire/rows/csv-fields.j
 import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions.js';
 import type { ColumnChoice, Sample } from '../../columns/columns.js';
 import { HEAD_BYTES } from '../../disk/input.js';
-import { badUsage, } from '../../exit-codes.js';
+import { badUsage } from '../../exit-codes.js';
 import { type FileFormat, FORMATS } from '../../format.js';
 
 // Reads and writes single rows of CSV and TSV: the rows of a block, the fields of a row, the quotes of a field. A block
