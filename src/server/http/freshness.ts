@@ -84,8 +84,8 @@ export interface CompressedText {
   gzip?: Uint8Array;
 }
 
-/** A level that takes milliseconds. */
-const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 6 };
+/** Levels that take milliseconds: the page itself at the highest, which saves a tenth of it. */
+const brotliLevel = (sizeBytes: number): number => (sizeBytes < 16_384 ? 11 : 6);
 
 /** @param lines headers of its own, without line ends */
 export function compressedText(type: string, text: string, lines: readonly string[]): CompressedText {
@@ -97,7 +97,10 @@ export function sendCompressed(x: Exchange, text: CompressedText): void {
   const { type, plain, cacheControl = 'no-cache' } = text;
   const encoding = encodingFor(x.head.header('accept-encoding'), ['br', 'gzip']);
   const bodyOf = (): Uint8Array => {
-    if (encoding === 'br') text.br ??= brotliCompressSync(plain, { params: BROTLI });
+    if (encoding === 'br') {
+      const params = { [constants.BROTLI_PARAM_QUALITY]: brotliLevel(plain.length) };
+      text.br ??= brotliCompressSync(plain, { params });
+    }
     if (encoding === 'gzip') text.gzip ??= gzipSync(plain);
     return text[encoding] ?? plain;
   };
