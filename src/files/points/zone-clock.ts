@@ -16,7 +16,7 @@ const END_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d{1,9}))?)?)?\s*(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/i;
 /** Smaller numbers are years, days of a spreadsheet (46024.5), dates (20260102) or clocks that were not set. */
-const LEAST_UNIX = 1e8;
+const MIN_UNIX = 1e8;
 /** 202601022330, 20260102233000: dates without separators, and no Unix time of 1976 or 2612. */
 const COMPACT_DATES = [1e8, 1e10].map((perYear) => [1900 * perYear, 2100 * perYear] as const);
 
@@ -69,7 +69,7 @@ function ofUnix(given: number | bigint): number {
     return Number(floorOf(given, given < 10n ** 17n && given > -(10n ** 17n) ? 1000n : 1_000_000n));
   if (COMPACT_DATES.some(([first, end]) => given >= first && given < end)) return Number.NaN;
   const size = Math.abs(given);
-  if (size < LEAST_UNIX) return Number.NaN;
+  if (size < MIN_UNIX) return Number.NaN;
   if (size < 1e11) return given * 1000;
   if (size < 1e14) return given;
   return size < 1e17 ? Math.floor(given / 1e3) : Math.floor(given / 1e6);
