@@ -126,8 +126,10 @@ const NONE: Position = [Number.NaN, Number.NaN, false];
 
 /** The position in a text of a column of positions; NaN if there is none. */
 export function positionInText(text: string, where: WholePosition): Position {
-  // A column may have objects in some rows and texts in others.
-  if (where.kind === 'text' || !/^\s*[{[]/.test(text)) return wholeIn(text) ?? NONE;
+  // A column may have objects in some rows and texts in others, whichever the first rows have.
+  if (!/^\s*[{[]/.test(text)) return wholeIn(text) ?? NONE;
+  const at = where.kind === 'nested' ? where : nestedIn({ names: [''], rows: [[text.trimStart()]] }, 0);
+  if (at?.kind !== 'nested') return wholeIn(text) ?? NONE;
   let object: unknown;
   try {
     object = JSON.parse(text);
@@ -137,7 +139,7 @@ export function positionInText(text: string, where: WholePosition): Position {
   if (repeatedMember(text) !== undefined) return NONE;
   // Geometries of GeoJSON may give their system, and members next to the position a hemisphere.
   if (otherSystemOf(object) !== null || hemisphereFault(Object.keys(object ?? {})) !== undefined) return NONE;
-  return [memberAt(object, where.lat, 'lat'), memberAt(object, where.lng, 'lng'), false];
+  return [memberAt(object, at.lat, 'lat'), memberAt(object, at.lng, 'lng'), false];
 }
 
 function memberAt(object: unknown, path: readonly string[], axis: 'lat' | 'lng'): number {

@@ -239,7 +239,8 @@ function refuseOtherFields(
 /** A value in the form of its column; undefined if it does not fit. */
 export function valueIn({ kind }: TableColumn, value: unknown, fit: RowFit): unknown {
   if (value === null) return null;
-  if (kind === 'json') return jsonText(value);
+  // Documents that are passed on may have an object in any column.
+  if (kind === 'json' || (fit === 'any' && typeof value === 'object')) return jsonText(value);
   return fit === 'any' ? value : fittedTo(kind, value, fit);
 }
 

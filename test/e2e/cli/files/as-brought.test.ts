@@ -351,6 +351,11 @@ test('objects in some rows of a column, and texts in others', async () => {
     const found = stdout.split('\n').filter((line) => /HN-6GHP4-83RFR|INVALID_REQUEST/.test(line));
     expect(found.map((line) => line.includes(HOAN_KIEM))).toEqual([true, true, true, false, false]);
   }
+  // Rows beyond those that columns are inferred from are read by the same rule.
+  const many = `${'{"position":"21.0288,105.8525"}\n'.repeat(300)}${rows}`;
+  const { stdout } = await quiet(many, 'encode', '--position', 'position', '--to', 'ndjson');
+  const last = stdout.trim().split('\n').slice(-texts.length);
+  expect(last.map((line) => line.includes(HOAN_KIEM))).toEqual([true, true, true, false, false]);
 });
 
 test.each([

@@ -796,9 +796,13 @@ test.each(
   async (from, to) => {
     let byRows = 0;
     const isCsv = from === 'csv';
-    const member = from === 'nested' ? wholeObject : wholeText.map((text) => JSON.stringify(text));
+    const quotedText = wholeText.map((text) => JSON.stringify(text));
+    const member = from === 'nested' ? wholeObject : isCsv ? wholeText : quotedText;
+    const rowsOf = (at: typeof member) =>
+      fc.array(fc.tuple(at, field, ownOfWhole), { minLength: 120, maxLength: 160 });
+    const mixed = fc.oneof({ weight: 9, arbitrary: quotedText }, wholeObject);
     const property = fc.asyncProperty(
-      fc.array(fc.tuple(isCsv ? wholeText : member, field, ownOfWhole), { minLength: 120, maxLength: 160 }),
+      from === 'ndjson' && to === 'ndjson' ? fc.oneof(rowsOf(member), rowsOf(mixed)) : rowsOf(member),
       policies(scratch, to),
       sorts(to),
       isCsv || to !== 'ndjson'
