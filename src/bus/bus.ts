@@ -229,3 +229,23 @@ export interface Bus {
   /** Flushes queued messages and ends the connection. */
   close(): Promise<void>;
 }
+
+// Answers of other servers over HTTP, which may be of any size: a few bytes that are packed can be gigabytes.
+
+export class AnswerTooLong extends Error {}
+
+/**
+ * The text of an answer. The caller's signal bounds its time.
+ * @throws AnswerTooLong for one that unpacks to more bytes
+ */
+export async function textWithin({ body }: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let sizeBytes = 0;
+  let text = '';
+  for await (const bytes of body ?? []) {
+    sizeBytes += bytes.length;
+    if (sizeBytes > maxBytes) throw new AnswerTooLong(`its answer has more than ${maxBytes} bytes`);
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}

@@ -2,7 +2,7 @@
 // read as the JSON of their values. The optional package avsc decodes them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Schema, Type } from 'avsc';
-import { AnswerTooLong, textWithin } from '../answer-text.js';
+import { AnswerTooLong, textWithin } from '../bus.js';
 import { EngineFault } from '../engine.js';
 import { MessageLater, UnreadableMessage } from './message-shape.js';
 

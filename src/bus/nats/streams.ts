@@ -12,8 +12,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import { textWithin } from '../answer-text.js';
-import type { BusLook, StreamFill, StreamNames, StreamPlan } from '../bus.js';
+import { type BusLook, type StreamFill, type StreamNames, type StreamPlan, textWithin } from '../bus.js';
 import { EngineFault } from '../engine.js';
 import { haveCommon, isWithin, type SubjectMap } from '../subjects.js';
 

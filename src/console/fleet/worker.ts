@@ -11,8 +11,7 @@ import { answerFrame } from '../../hexcodes/wire/frames/answer-frame.js';
 import { MAX_FRAME_BYTES, MAX_FRAME_POINTS, RECORD_BYTES } from '../../hexcodes/wire/limits.js';
 import { readLand } from '../map/shapes.js';
 import { buffersOf, NOWHERE, PointList, type PointsToDraw } from '../points/drawn-points.js';
-import { bytesOf } from '../shell/bytes.js';
-import { type KernelPaths, kernelOf } from '../shell/worker-kernel.js';
+import { bytesOf, type KernelPaths, kernelOf } from '../shell/worker-kernel.js';
 import {
   type FleetNews,
   type FleetRefusal,

@@ -1,9 +1,9 @@
 // Opens the map after the rest of the page: drawn on a canvas at first, then by WebGL where the browser has it.
 import { COUNTRY, type Desk, type MapView } from '../desk.js';
-import { bytesOf } from '../shell/bytes.js';
 import { byId, element, loadStyle, toast, withStyle } from '../shell/elements.js';
 import { loadH3 } from '../shell/h3.js';
 import { once } from '../shell/value.js';
+import { bytesOf } from '../shell/worker-kernel.js';
 import { shipped } from '../shipped.js';
 import { say } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';

@@ -1,7 +1,7 @@
 // The admin port and the port of the service, opened when all that answers on them is there.
 
 import { createHash } from 'node:crypto';
-import { loadH3 } from '../../hexcodes/geometry/load-h3.js';
+import { loadH3 } from '../../hexcodes/geometry/cells.js';
 import { Hexcodes, type HexcodesData } from '../../hexcodes/library/hexcodes.js';
 import { VERSION } from '../../hexcodes/version.js';
 import { documentRoute } from '../admin/document.js';
