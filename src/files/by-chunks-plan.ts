@@ -1,6 +1,6 @@
 // Parquet to Parquet by column chunks: which columns can be copied unchanged. by-chunks.ts copies them.
 
-import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
+import { parquetSchema, type SchemaTree } from 'hyparquet';
 import { addedColumns, keptColumns } from './columns/columns.js';
 import { encodeAdded } from './columns/encode-columns.js';
 import { columnsOfDegrees, isDouble, lookAtFiles, resolutionColumn } from './columns/position-columns.js';
@@ -161,13 +161,6 @@ function comparable(element: ThriftStruct): string {
   const members = new Map(element);
   members.delete(FIELD_ID);
   return Buffer.from(writtenThrift(members)).toString('latin1');
-}
-
-/** Whether a column is written with the type of its file. */
-export function isSameType(own: SchemaElement, written: SchemaElement): boolean {
-  if (own.type !== written.type) return false;
-  if (own.type === 'FIXED_LEN_BYTE_ARRAY' && own.type_length !== written.type_length) return false;
-  return written.converted_type !== 'DECIMAL' || (own.scale ?? 0) === written.scale;
 }
 
 export async function openFile(input: Input): Promise<OpenFile> {

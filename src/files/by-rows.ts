@@ -5,7 +5,6 @@ import { ADMIN_UNITS } from '../hexcodes/admin-units.js';
 import { EACH_ITS_OWN } from '../hexcodes/kernel/kernel.js';
 import { ROW_STATUSES } from '../hexcodes/wire/job.js';
 import { positionInText, type WholePosition } from '../tables/positions.js';
-import { isSameType } from './by-chunks-plan.js';
 import { keptColumns, otherNames } from './columns/columns.js';
 import { NOT_A_RESOLUTION, resolutionIn } from './columns/encode-columns.js';
 import { columnsOfDegrees, isDouble, lookAtFiles } from './columns/position-columns.js';
@@ -19,7 +18,7 @@ import { CsvRowReader } from './formats/csv/read-csv.js';
 import type { KnownFeatures } from './formats/geojson/geojson-source.js';
 import { adderOf, inferenceOf, openSource, sampled } from './formats/open.js';
 import { countRows, failuresIn } from './formats/parquet/own-columns.js';
-import { elementOf } from './formats/parquet/parquet-types.js';
+import { elementOf, isSameType } from './formats/parquet/parquet-types.js';
 import {
   type ColumnKind,
   LINES,

@@ -7,7 +7,7 @@ import { linesIn } from '../hexcodes/wire/bulk/splitters.js';
 import { BLOCK_BYTES, type RowStatus } from '../hexcodes/wire/job.js';
 import { DECODED } from '../hexcodes/wire/rows/convert-rows.js';
 import { countSlow, type FailedRow } from '../hexcodes/wire/rows/row-report.js';
-import { type FirstRows, ValueBatches } from './by-values.js';
+import type { FirstRows, ValueBatches } from './by-values.js';
 import type { Sample } from './columns/columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { planOf } from './columns/row-plan.js';
@@ -94,9 +94,8 @@ async function firstLines({ request, head }: Run): Promise<Input | null> {
 export function wholeLines(run: Run, plan: LinePlan): WholeRows {
   const lines = LineConverter.of(run.hexcodes.kernel, plan.shape)!;
   const output = new HeldOutput();
-  let batches: ValueBatches | undefined;
+  const work: LineWork = { ...plan, lines, output, batches: null };
   return new WholeRows(run, async ({ input, from }) => {
-    batches ??= await ValueBatches.of(run, plan.first, { output, rejects: null, from: null });
     let before = 0;
     let offset = 0;
     for await (const chunk of offset < from ? (input.plain?.chunksFrom(0) ?? []) : []) {
@@ -104,7 +103,7 @@ export function wholeLines(run: Run, plan: LinePlan): WholeRows {
       offset += chunk.length;
       if (offset >= from) break;
     }
-    return new WholeLines(run, { ...plan, lines, batches, output }, input, before);
+    return new WholeLines(run, work, input, before);
   });
 }
 
@@ -129,7 +128,8 @@ class HeldOutput implements Output {
 /** How lines are converted: by the kernel, and by their values where it leaves them. */
 interface LineWork extends LinePlan {
   readonly lines: LineConverter;
-  readonly batches: ValueBatches;
+  /** Loaded for the first line that is left or has failed: most runs have none. */
+  batches: ValueBatches | null;
   /** Where the batches are written. */
   readonly output: HeldOutput;
 }
@@ -164,9 +164,11 @@ class WholeLines implements WholeInput {
 
   async mended(block: Uint8Array, answer: ConvertedLines, from: number): Promise<Answer> {
     const { left, lines, restAt } = answer;
-    const isHeld = left.length > 0 || this.run.targets.output.holdsBytes;
+    const isLoading = this.of.batches === null && answer.failed + left.length > 0;
+    const isHeld = isLoading || left.length > 0 || this.run.targets.output.holdsBytes;
     // The bytes of the answer are those of the kernel's memory, to which positions of codes are printed.
     const own = isHeld ? { ...answer, bytes: answer.bytes.slice() } : answer;
+    if (isLoading) await this.#load();
     if (left.length === 0) {
       this.line += lines;
       return own;
@@ -202,11 +204,17 @@ class WholeLines implements WholeInput {
     return spliced(own, mended, blank, byAdmin);
   }
 
+  async #load(): Promise<void> {
+    const { ValueBatches } = await import('./by-values.js');
+    const { first, output } = this.of;
+    this.of.batches = await ValueBatches.of(this.run, first, { output, rejects: null, from: null });
+  }
+
   #batchesOf(documents: JsonDocument[]): Generator<Batch> {
     const { batches, first } = this.of;
     const objects = documents.map(({ value }) => value);
     const values = valuesOf(first.source.columns, objects, this.#file, 1, 'any');
-    return batches.of({ rowCount: documents.length, values, documents }, 0);
+    return batches!.of({ rowCount: documents.length, values, documents }, 0);
   }
 
   /** @param byAdmin to which rows that are OK are added */

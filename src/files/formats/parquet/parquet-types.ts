@@ -13,6 +13,13 @@ const UNIT_NAMES = { s: 'MILLIS', ms: 'MILLIS', us: 'MICROS', ns: 'NANOS' } as c
 /** Annotations of BYTE_ARRAY that mean UTF-8. Without one the column is bytes. */
 const TEXTUAL = new Set(['UTF8', 'STRING', 'ENUM']);
 
+/** Whether a column is written with the type of its file. */
+export function isSameType(own: SchemaElement, written: SchemaElement): boolean {
+  if (own.type !== written.type) return false;
+  if (own.type === 'FIXED_LEN_BYTE_ARRAY' && own.type_length !== written.type_length) return false;
+  return written.converted_type !== 'DECIMAL' || (own.scale ?? 0) === written.scale;
+}
+
 /**
  * Shapes are made before `removeAnnotations`.
  * @throws Error that names a type which is not read

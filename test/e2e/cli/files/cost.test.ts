@@ -150,27 +150,41 @@ describe('slow rows', () => {
   });
 });
 
-// CSV to CSV loads no reader of another format: a small file is done in the time that modules take.
+// A run loads no reader of a format that it does not read: a small file is done in the time that modules take.
+
+const PARQUET = 'parquet-source|hyparquet-compressors';
 
 describe('modules', () => {
   const folder = sharedCommand();
+  const { ndjson, csv } = {
+    ndjson: '{"id":1,"lat":21.03,"lng":105.85}\n',
+    csv: 'id,lat,lng\n1,21.03,105.85\n',
+  };
 
-  test('modules of encode', async () => {
-    folder.write('in.csv', 'id,lat,lng\n1,21.03,105.85\n');
-    const env = { NODE_V8_COVERAGE: folder.file('loaded') };
-    expect((await folder.run('encode in.csv -o out.csv -q', { env })).code).toBe(0);
-    const names = new Set<string>();
-    for (const name of readdirSync(folder.file('loaded'))) {
-      const { result } = JSON.parse(readFileSync(`${folder.file('loaded')}/${name}`, 'utf8')) as {
-        result: { url: string }[];
-      };
-      for (const { url } of result) names.add(url);
-    }
-    expect([...names].some((url) => url.endsWith('/files/whole-csv.js'))).toBe(true);
-    expect(
-      [...names].filter((url) =>
-        /by-values|by-chunks|by-rows|whole-lines|geojson-source|ndjson|parquet|arrow/.test(url),
-      ),
-    ).toEqual([]);
+  test.each([
+    [
+      'in.csv',
+      'csv',
+      'whole-csv',
+      'by-values|by-chunks|by-rows|whole-lines|geojson-source|ndjson|parquet|arrow',
+    ],
+    ['in.csv', 'ndjson', 'by-rows', `by-values|by-chunks|whole-lines|arrow|${PARQUET}`],
+    ['in.csv', 'parquet', 'by-rows', `by-values|by-chunks|whole-lines|arrow|${PARQUET}`],
+    ['in.ndjson', 'ndjson', 'whole-lines', `by-values|by-chunks|by-rows|arrow|${PARQUET}`],
+    ['in.ndjson', 'geojson', 'by-rows', `by-chunks|arrow|${PARQUET}`],
+  ])('%s to %s loads %s', async (name, target, loaded, others) => {
+    folder.write(name, name.endsWith('csv') ? csv : ndjson);
+    const coverage = folder.file(`loaded-${name}-${target}`);
+    const { code } = await folder.run(`encode ${name} -o out-${name}.${target} -q`, {
+      env: { NODE_V8_COVERAGE: coverage },
+    });
+    expect(code).toBe(0);
+    const reports = readdirSync(coverage).map(
+      (file) =>
+        JSON.parse(readFileSync(`${coverage}/${file}`, 'utf8')) as { result: readonly { url: string }[] },
+    );
+    const names = new Set(reports.flatMap(({ result }) => result.map(({ url }) => url)));
+    expect([...names].some((url) => url.endsWith(`/files/${loaded}.js`))).toBe(true);
+    expect([...names].filter((url) => new RegExp(others).test(url))).toEqual([]);
   });
 });
