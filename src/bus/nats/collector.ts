@@ -152,14 +152,8 @@ export class Collector implements Collecting {
     });
   }
 
-  /** @throws EngineFault where a stream is missing or does not take the frames */
+  /** @throws EngineFault where a stream does not take the frames */
   async run(): Promise<void> {
-    for (const name of [this.options.positions, this.options.stream])
-      await this.jsm.streams.info(name).catch((cause: Error) => {
-        throw new EngineFault(`there is no stream ${name}`, 'hexcodes worker setup --collect makes it', {
-          cause,
-        });
-      });
     while (!this.#isStopped) {
       try {
         await this.#collectFrom((await this.#lastSequence()) + 1);

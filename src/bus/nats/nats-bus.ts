@@ -33,7 +33,15 @@ import { EngineFault } from '../engine.js';
 import { BadRequest, type RequestAnswerer } from '../messages/message-shape.js';
 import { Collector, firstOf, giveBack, Marks } from './collector.js';
 import { NatsEngine } from './nats-engine.js';
-import { checkStreams, fillOf, lookAt, setUpPositions, setUpStreams, syncWarnings } from './streams.js';
+import {
+  checkStreams,
+  fillOf,
+  infoOf,
+  lookAt,
+  setUpPositions,
+  setUpStreams,
+  syncWarnings,
+} from './streams.js';
 
 // Opens the connection to the NATS servers. Long-running programs wait for servers that cannot be reached; a fault
 // that waiting does not cure ends in one sentence.
@@ -127,6 +135,9 @@ function lastingFault(error: Error, where: string): EngineFault | undefined {
   return undefined;
 }
 
+/** Errors of requests without an answer, by name: the servers are away, or JetStream begins. */
+const UNANSWERED = ['TimeoutError', 'JetStreamNotEnabled'];
+
 /** The innermost message. */
 function causeOf(error: Error): string {
   const { cause } = error;
@@ -159,19 +170,35 @@ export class NatsBus implements Bus {
 
   /** @throws EngineFault */
   static async open(settings: BusSettings, waiting: Waiting): Promise<NatsBus> {
-    return new NatsBus(await connection(settings, waiting), settings);
+    return new NatsBus(await connection(settings, waiting), settings, waiting);
   }
 
   constructor(
     private readonly nc: NatsConnection,
     private readonly settings: BusSettings,
+    private readonly waiting: Waiting,
   ) {
     this.name = `${nc.getServer()}, nats-server ${nc.info?.version ?? ''}`;
   }
 
-  /** Requests need no JetStream. */
+  /** @throws EngineFault where the servers have no JetStream, or give no answer and a start does not wait */
   #manager(): Promise<JetStreamManager> {
-    return managerOf(this.nc, this.settings);
+    // Requests need no JetStream.
+    return this.#answered(() => managerOf(this.nc, this.settings), ['TimeoutError']);
+  }
+
+  /**
+   * A start waits for an answer of the servers as it waits for a connection.
+   * @param unanswered names of errors that pass
+   */
+  #answered<T>(ask: () => Promise<T>, unanswered: readonly string[] = UNANSWERED): Promise<T> {
+    const isPassing = ({ cause }: Error): boolean =>
+      cause instanceof Error && unanswered.includes(cause.name);
+    return opened(
+      ...([ask, addressesOf(this.settings), this.waiting] as const),
+      (error) => causeOf(error as Error),
+      (error) => (isPassing(error as Error) ? undefined : (error as EngineFault)),
+    );
   }
 
   async setUp(plan: StreamPlan): Promise<SetUp> {
@@ -185,7 +212,9 @@ export class NatsBus implements Bus {
     const { names, maps, isOrdered, maxHeldBytes, maxMessages, monitor, collected } = plan;
     const { info } = this.nc;
     const jsm = await this.#manager();
-    const checked = await checkStreams(jsm, info?.version ?? '', names, maps, isOrdered);
+    const checked = await this.#answered(() =>
+      checkStreams(jsm, info?.version ?? '', names, maps, isOrdered),
+    );
     // Each message may have the largest size that the servers accept, and its answer too.
     const fitting = Math.floor(maxHeldBytes / (2 * (info?.max_payload ?? 1)));
     const engine = new NatsEngine(this.nc, {
@@ -215,7 +244,10 @@ export class NatsBus implements Bus {
   }
 
   async collect(options: CollectorOptions): Promise<Collecting> {
-    return new Collector(this.nc, await this.#manager(), options);
+    const jsm = await this.#manager();
+    for (const name of [options.positions, options.stream])
+      await this.#answered(() => infoOf(jsm, name, 'hexcodes worker setup --collect makes it'));
+    return new Collector(this.nc, jsm, options);
   }
 
   async serve(answerer: RequestAnswerer, options: ServiceOptions): Promise<Serving> {

@@ -87,7 +87,7 @@ export const setUpPositions = (
 export async function makeStream(jsm: JetStreamManager, config: Made): Promise<string> {
   const { name } = config;
   const before = await jsm.streams.info(name).catch((error: Error) => {
-    if (/not found/.test(error.message)) return undefined;
+    if (isNotFound(error)) return undefined;
     throw refused(`stream ${name}`, error);
   });
   const line = `stream ${name}: ${(config.subjects ?? []).join(', ')}`;
@@ -119,7 +119,10 @@ export async function makeConsumer(
   const config: Partial<ConsumerConfig> = { ...change, max_deliver: -1 };
   const line = `consumer ${name} of ${stream}`;
   try {
-    const before = await jsm.consumers.info(stream, name).catch(() => undefined);
+    const before = await jsm.consumers.info(stream, name).catch((error: Error) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
     if (before !== undefined) {
       await jsm.consumers.update(stream, name, config);
       return `kept ${line}`;
@@ -221,17 +224,19 @@ function requireApart(maps: readonly SubjectMap[]): void {
         );
 }
 
-/** @throws EngineFault */
-async function infoOf(jsm: JetStreamManager, name: string): Promise<StreamInfo> {
-  try {
-    return await jsm.streams.info(name);
-  } catch (error) {
-    const { message } = error as Error;
-    const isMissing = /not found/.test(message);
-    const words = isMissing ? `there is no stream ${name}` : `stream ${name} cannot be read: ${message}`;
-    throw new EngineFault(words, isMissing ? SETUP_HINT : undefined, { cause: error });
-  }
+const isNotFound = ({ message }: Error): boolean => /not found/.test(message);
+
+/** Why what a worker needs cannot be looked at, or that it is missing and how it is made. */
+function unread(what: string, missing: string, hint: string): (error: Error) => never {
+  return (cause) => {
+    if (isNotFound(cause)) throw new EngineFault(missing, hint, { cause });
+    throw new EngineFault(`${what} cannot be read: ${cause.message}`, undefined, { cause });
+  };
 }
+
+/** @throws EngineFault */
+export const infoOf = (jsm: JetStreamManager, name: string, hint = SETUP_HINT): Promise<StreamInfo> =>
+  jsm.streams.info(name).catch(unread(`stream ${name}`, `there is no stream ${name}`, hint));
 
 /** @throws EngineFault where the stream could hold two messages with one subject */
 function requireOnce({ config }: StreamInfo): void {
@@ -254,9 +259,10 @@ function requireTaken({ config }: StreamInfo, pattern: string): void {
 
 /** @throws EngineFault where there is no such consumer, or where its acknowledgements are not explicit */
 async function consumerOf(jsm: JetStreamManager, stream: string, name: string): Promise<ConsumerConfig> {
-  const { config } = await jsm.consumers.info(stream, name).catch((error: Error) => {
-    throw new EngineFault(`stream ${stream} has no consumer ${name}`, SETUP_HINT, { cause: error });
-  });
+  const missing = `stream ${stream} has no consumer ${name}`;
+  const { config } = await jsm.consumers
+    .info(stream, name)
+    .catch(unread(`consumer ${name}`, missing, SETUP_HINT));
   if (config.ack_policy !== AckPolicy.Explicit)
     throw new EngineFault(`consumer ${name} acknowledges ${config.ack_policy}, and must explicitly`);
   return config;

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type AddressInfo, createConnection } from 'node:net';
+import { type AddressInfo, createConnection, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type JetStreamManager, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream';
 import { headers, type NatsConnection, nanos, nkeys } from '@nats-io/transport-node';
@@ -204,6 +204,40 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
       expect(await worker.end()).toBe(0);
     } finally {
       await late.remove();
+    }
+  });
+
+  test.each([
+    [['worker'], 'STREAM.INFO.HEXCODES_DEAD'],
+    [['worker'], 'CONSUMER.INFO'],
+    [['worker', 'collect'], 'STREAM.INFO.HEXCODES_POSITIONS'],
+  ])('%j waits for an answer to %s, as for a connection', async (command, request) => {
+    const made = await run(['setup', '--collect', 'fleet.*.position'], {}, server.url);
+    expect(made.stderr).toContain('HEXCODES_POSITIONS');
+    // A network that is cut for a moment loses what was sent.
+    let lost = 0;
+    const relay = createTcpServer((socket) => {
+      const onward = createConnection(Number(new URL(server.url).port), '127.0.0.1');
+      socket.on('data', (bytes) => {
+        if (lost === 0 && bytes.includes(`$JS.API.${request}`)) lost++;
+        else onward.write(bytes);
+      });
+      onward.pipe(socket);
+      for (const each of [socket, onward])
+        each.on('error', () => {}).on('close', () => (each === socket ? onward : socket).destroy());
+    });
+    await once(relay.listen(0, '127.0.0.1'), 'listening');
+    const worker = new WorkerProcess(
+      `nats://127.0.0.1:${(relay.address() as AddressInfo).port}`,
+      ...([[], {}, { command }] as const),
+    );
+    try {
+      await worker.says(/cannot be reached: timeout; waiting/);
+      await worker.says(/works on|collects/);
+      expect([await worker.end(), lost]).toEqual([0, 1]);
+    } finally {
+      await worker.end('SIGKILL');
+      relay.close();
     }
   });
 
