@@ -267,6 +267,14 @@ test('points that are reserved and not needed go back before others are refused 
   expect(await key.whenTaken(31)).toMatchObject({ kind: 'rate' });
 });
 
+test('work of an unknown size reserves what a bucket still holds, and more than that where it is full', async () => {
+  const own = world();
+  const key = own.of({ pointsPerSecond: 100 });
+  expect(await key.whenTaken(60)).toBe(60);
+  const entry = own.ledger.open(key.key, BATCH);
+  expect(entry.admitUpTo(10_000)).toBe(40);
+});
+
 test('midnight brings a new day, not a new month, and the first brings both', async () => {
   const own = world('2026-11-29T16:59:59Z');
   const meter = own.of({ pointsPerDay: 10, pointsPerMonth: 25 });
