@@ -61,7 +61,8 @@ export abstract class Connection {
   abstract readonly sql: Dialect;
   /** Interval at which changes by others are looked for. */
   abstract readonly pollMs: number;
-  #isInTransaction = false;
+  /** Set from before its first statement until after its last. */
+  protected isInTransaction = false;
 
   /** Whether the open database is still the one at its address; if not, it must be opened again. */
   abstract get isCurrent(): boolean;
@@ -80,9 +81,9 @@ export abstract class Connection {
   }
 
   async inTransaction<T>(work: () => Promise<T>, begin = this.sql.begin): Promise<T> {
-    await this.run(begin);
-    this.#isInTransaction = true;
+    this.isInTransaction = true;
     try {
+      await this.run(begin);
       const result = await work();
       await this.run('COMMIT');
       return result;
@@ -91,13 +92,13 @@ export abstract class Connection {
       await this.run('ROLLBACK').catch(() => {});
       throw error;
     } finally {
-      this.#isInTransaction = false;
+      this.isInTransaction = false;
     }
   }
 
   /** Runs `work` on one snapshot of the database. */
   reading<T>(work: () => Promise<T>): Promise<T> {
-    return this.#isInTransaction ? work() : this.inTransaction(work, this.sql.beginReading);
+    return this.isInTransaction ? work() : this.inTransaction(work, this.sql.beginReading);
   }
 }
 

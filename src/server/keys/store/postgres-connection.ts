@@ -207,7 +207,9 @@ export class PostgresConnection extends Connection {
     return this.#isGone ? 'gone' : 'perhaps';
   }
 
+  /** A single statement is a transaction, too: in one of ours, it is bounded. */
   async all<R>(text: string, values: readonly Value[] = []): Promise<R[]> {
+    if (!this.isInTransaction) return this.inTransaction(() => this.all(text, values));
     return (await this.client.query(text, [...values])).rows as R[];
   }
 
