@@ -35,17 +35,20 @@ function parseNetwork(text: string): Network | undefined {
 export const isNetwork = (text: string): boolean => parseNetwork(text) !== undefined;
 
 export class Networks {
-  readonly #list = new BlockList();
+  /** One list of both kinds would find every IPv4 address in `::/0`, by its mapped form. */
+  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
   /** Texts that are not a network are ignored. */
   constructor(texts: readonly string[]) {
     for (const network of texts.map(parseNetwork)) {
-      if (network !== undefined) this.#list.addSubnet(network.address, network.prefixBits, network.family);
+      if (network === undefined) continue;
+      this.#lists[network.family].addSubnet(network.address, network.prefixBits, network.family);
     }
   }
 
   /** @param address in canonical form */
   has(address: string): boolean {
-    return this.#list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    return this.#lists[family].check(address, family);
   }
 }

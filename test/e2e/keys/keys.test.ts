@@ -401,7 +401,7 @@ describe('scopes', () => {
     'networks: a client on IPv6, and on IPv4 of a socket for both (needs IPv6)',
     async () => {
       const both = await startServer({ host: '::', apiKeys: [], dataDir: server.dataDir });
-      const { text } = await newKey({ cidrs: ['::1'] });
+      const { text } = await newKey({ cidrs: ['::/0'] });
       const { text: four } = await newKey({ cidrs: ['127.0.0.1'] });
       const statusOf = async (host: string, key: string) =>
         (await fetch(`http://${host}:${both.port}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
