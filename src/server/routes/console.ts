@@ -15,8 +15,8 @@ import { API_PAGE } from './documents.js';
 
 // GET /basemap/{version}: byte ranges of the operator's archive, for the page. They need no key, as the page.
 
-/** Ranges that are read at once; a page asks for some twenty. */
-const MAX_READING = 200;
+/** Bytes of ranges that are read at once; a page asks for some twenty tiles. */
+const MAX_READING_BYTES = 64 * 2 ** 20;
 /** Tiles and directories are smaller. */
 const MAX_RANGE_BYTES = 4 * 2 ** 20;
 const DEADLINE_MS = 30_000;
@@ -35,7 +35,7 @@ interface BasemapDeps {
 export function basemapRoutes({ basemap }: BasemapDeps): Route[] {
   if (basemap === undefined) return [];
   const { sizeBytes } = basemap;
-  let reading = 0;
+  let readingBytes = 0;
   const handle = (x: Exchange): void => {
     if (x.head.parameter(0) !== basemap.version) {
       fail(x, 404, 'there is no such map; the page at / names the one of this service');
@@ -53,20 +53,21 @@ export function basemapRoutes({ basemap }: BasemapDeps): Route[] {
       );
       return;
     }
-    if (reading >= MAX_READING) {
+    const length = end - start + 1;
+    if (readingBytes + length > MAX_READING_BYTES) {
       failUnavailable(x, OVERLOADED_MESSAGE);
       return;
     }
     x.deadline(DEADLINE_MS);
-    reading++;
+    readingBytes += length;
     basemap
-      .bytes(start, end - start + 1)
+      .bytes(start, length)
       .then((bytes) => {
         const range = `\r\nContent-Range: bytes ${start}-${end}/${sizeBytes}`;
         if (x.state !== 'over') x.send(206, 'application/octet-stream', bytes, `${RANGE_LINES}${range}`);
       })
-      .catch((error: unknown) => x.state === 'over' || x.reject(error))
-      .finally(() => reading--);
+      .catch((error: unknown) => x.reject(error))
+      .finally(() => (readingBytes -= length));
   };
   return [{ path: '/basemap/:version', methods: ['GET'], access: 'open', handle }];
 }

@@ -61,6 +61,17 @@ test('another map is not found, and the answer to no range, many, or one beyond 
   }
 });
 
+test('of 40 large ranges at once some are refused: no more than 64 MiB are read', async () => {
+  const basemap = join(folder, 'large.pmtiles');
+  writeFileSync(basemap, Buffer.concat([readFileSync(ARCHIVE), Buffer.alloc(2 ** 22)]));
+  const other = await startServer({ basemap });
+  const range = { Range: `bytes=0-${2 ** 22 - 1}` };
+  const answers = await Promise.all(Array.from({ length: 40 }, () => getBytes(other, path, range)));
+  const statuses = answers.map(({ status }) => status);
+  await other.stop();
+  expect(new Set(statuses)).toEqual(new Set([206, 503]));
+});
+
 test('the policy of the page lets in no other host; without an archive there are no tiles', async () => {
   const { headers } = await getBytes(server, '/');
   const policy = headers['content-security-policy'] as string;
