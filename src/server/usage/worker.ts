@@ -100,7 +100,8 @@ async function add(part: UsageBatch, isLast: boolean): Promise<void> {
     const before = await open.dayBefore(batch.day);
     const isBelieved = Date.parse(batch.day) - Date.parse(before ?? '') <= MAX_AHEAD_MS;
     const beforeMs = keepDays === 0 ? 0 : batch.hourMs - keepDays * DAY_MS;
-    if (isBelieved) await open.prune(monthBefore(batch.month), Date.now(), beforeMs);
+    // The next batch removes more.
+    if (isBelieved && !(await open.prune(monthBefore(batch.month), Date.now(), beforeMs))) prunedDay = '';
   }
   const used = [...stored.used];
   while (used.length > REPLY_KEYS) {

@@ -136,7 +136,9 @@ describe.each([
       ['b', 'encode', 1, 10],
     ]);
     expect((await store.load('2026-11-25', '2026-11')).latestDay).toBe('2026-11-24');
-    await store.prune('2026-12', Date.now(), HOUR_MS + 1);
+    const prune = () => store.prune('2026-12', Date.now(), HOUR_MS + 1);
+    // Sums of a day and of a month, one after the other.
+    expect([await prune(), await prune(), await prune()]).toEqual([false, false, true]);
     expect((await store.load('2026-11-24', '2026-11')).used.size).toBe(0);
   });
 

@@ -33,6 +33,10 @@ import {
   usedOf,
 } from '../batch.js';
 
+/** Removes the rows of the oldest period: those of all could be more than a statement has time for. */
+const oldest = (table: string, column: string): string =>
+  `DELETE FROM ${table} WHERE ${column} < $1 AND ${column} = (SELECT min(${column}) FROM ${table}) RETURNING ${column}`;
+
 function statementsOf(sql: Dialect) {
   const { usage, used, rate, holder, flushed } = sql.tables;
   const { isIn, least, greatest, nowMs } = sql;
@@ -92,9 +96,9 @@ function statementsOf(sql: Dialect) {
       `(SELECT * FROM ${usage} WHERE (hour_ms, key_id, operation, outcome) > ($1, $2, $3, $4) AND hour_ms < $5
         ORDER BY hour_ms, key_id, operation, outcome LIMIT ${PAGE_ROWS}) AS page`,
     ),
-    pruneUsed: `DELETE FROM ${used} WHERE period < $1`,
     pruneSilent: [flushed, rate, holder].map((table) => `DELETE FROM ${table} WHERE at_ms < $1`),
-    pruneUsage: `DELETE FROM ${usage} WHERE hour_ms < $1`,
+    pruneUsed: oldest(used, 'period'),
+    pruneUsage: oldest(usage, 'hour_ms'),
   };
 }
 
@@ -140,14 +144,16 @@ export class UsageStore {
   }
 
   /**
-   * Removes what nobody asks for any more: sums of periods before `month`, processes and buckets without any use for
-   * long, and counts of hours before `beforeMs`.
+   * Removes what nobody asks for any more: processes and buckets without any use for long, sums of one period before
+   * `month`, and counts of one hour before `beforeMs`.
+   * @returns whether nothing may be left
    */
-  async prune(month: string, nowMs: number, beforeMs: number): Promise<void> {
+  async prune(month: string, nowMs: number, beforeMs: number): Promise<boolean> {
     const { pruneUsed, pruneSilent, pruneUsage } = this.#statements;
-    await this.connection.run(pruneUsed, [month]);
     for (const statement of pruneSilent) await this.connection.run(statement, [nowMs - NODE_AGE_MS]);
-    await this.connection.run(pruneUsage, [beforeMs]);
+    const sums = await this.connection.all(pruneUsed, [month]);
+    const counts = await this.connection.all(pruneUsage, [beforeMs]);
+    return sums.length + counts.length === 0;
   }
 
   /**
