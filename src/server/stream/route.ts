@@ -288,9 +288,10 @@ export class Streams {
   }
 
   #upgrade(x: Exchange, key: KeyInfo): void {
-    const upgrade = x.head.header('upgrade').toLowerCase();
-    const isAsked = /(^|,)\s*upgrade\s*(,|$)/i.test(x.head.header('connection'));
-    if (upgrade !== 'websocket' || !isAsked || x.head.header('sec-websocket-version').trim() !== '13') {
+    const asks = (header: string, option: string): boolean =>
+      membersOf(x, header).some((member) => member.toLowerCase() === option);
+    const isAsked = asks('connection', 'upgrade') && asks('upgrade', 'websocket');
+    if (!isAsked || x.head.header('sec-websocket-version').trim() !== '13') {
       fail(x, 426, 'the handshake must ask for WebSocket version 13', { headerLines: UPGRADE_WANTED });
       return;
     }
@@ -298,10 +299,7 @@ export class Streams {
       fail(x, 400, BAD_HANDSHAKE_KEY);
       return;
     }
-    const offers = x.head
-      .headerValues('sec-websocket-protocol')
-      .flatMap((value) => value.split(','))
-      .map((offer) => offer.trim());
+    const offers = membersOf(x, 'sec-websocket-protocol');
     const subprotocol = offers.find(isSubprotocol);
     if (offers.length > 0 && subprotocol === undefined) {
       fail(x, 400, `none of the subprotocols offered is known; there are ${SUBPROTOCOLS.join(' and ')}`);
@@ -378,6 +376,12 @@ function answerPlainGet(x: Exchange): void {
   } else {
     fail(x, 426, 'this is a WebSocket endpoint', { headerLines: UPGRADE_WANTED });
   }
+}
+
+/** The members of all lines of a header. */
+function membersOf(x: Exchange, header: string): string[] {
+  const lines = x.head.headerValues(header);
+  return lines.flatMap((line) => line.split(',')).map((member) => member.trim());
 }
 
 function hasHandshakeKey(x: Exchange): boolean {

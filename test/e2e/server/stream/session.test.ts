@@ -40,6 +40,10 @@ test('key, version and protocol are checked before the upgrade', async () => {
   expect(await status(handshake(k, ['Sec-WebSocket-Protocol: soap, hexcodes.v2.binary']))).toBe(400);
   expect(await status(handshake(k).replace(/GET (\S+)/, `GET $1?apikey=${k}x`))).toBe(400);
   expect(await status(handshake(k))).toBe(101);
+  const inLists = handshake(k)
+    .replace('Connection: Upgrade', 'Connection: keep-alive\r\nConnection: Upgrade')
+    .replace('Upgrade: websocket', 'Upgrade: h2c, WebSocket');
+  expect(await status(inLists)).toBe(101);
 });
 
 test.each(['', 'short', 'dGhlIHNhbXBsZSBub25jZQ=!', 'dGhlIHNhbXBsZSBub25jZQ==AAAA'])(
