@@ -20,7 +20,7 @@ import { openRecent, openShareLinks } from './place/copy.js';
 import type { Place } from './place/place.js';
 import { openPlaceBar, openTitle, PLACE_PANEL } from './place/place-panel.js';
 import type { DescribedPoints } from './points/drawn-points.js';
-import { byId, element } from './shell/elements.js';
+import { button, byId, element } from './shell/elements.js';
 import { openSwitches } from './shell/switches.js';
 import { Value } from './shell/value.js';
 import { kernelFiles } from './shell/worker-kernel.js';
@@ -57,7 +57,7 @@ function openOffline(): void {
 function offerReload(words: 'newVersion' | 'failed', key: 'reload' | 'retry', kind = ''): void {
   byId('notices').replaceChildren(
     element('span', { key: words }),
-    element('button', { key, class: kind, id: key, click: () => location.reload() }),
+    button(key, { class: kind, id: key }, () => location.reload()),
   );
 }
 

@@ -30,12 +30,10 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
   const parts = panels.map((panel) => {
     const tab = element('button', {
       key: panel.title,
-      attributes: {
-        type: 'button',
-        role: 'tab',
-        id: `tab-${panel.id}`,
-        'aria-controls': `panel-${panel.id}`,
-      },
+      type: 'button',
+      role: 'tab',
+      id: `tab-${panel.id}`,
+      'aria-controls': `panel-${panel.id}`,
       on: {
         click: () => {
           show(panel.id);
@@ -47,7 +45,8 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
     const body = element('div', {
       class: 'panel',
       id: `panel-${panel.id}`,
-      attributes: { role: 'tabpanel', 'aria-labelledby': `tab-${panel.id}` },
+      role: 'tabpanel',
+      'aria-labelledby': `tab-${panel.id}`,
     });
     return { panel, tab, body };
   });
@@ -60,7 +59,7 @@ export function openPanels(panels: readonly Panel[], desk: Desk): Panels {
       body.hidden = !isShown;
       if (!isShown || opened.has(id)) continue;
       opened.add(id);
-      const note = element('p', { class: 'soft', key: 'loading', attributes: { role: 'status' } });
+      const note = element('p', { class: 'soft', key: 'loading', role: 'status' });
       body.append(note);
       // Loading may fail, as without a network: the next click retries.
       Promise.resolve(panel.open(body, desk))

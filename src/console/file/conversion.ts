@@ -289,10 +289,7 @@ export class FileConversion {
     this.#failed.push(new TextEncoder().encode(`${failed.join('\n')}\n`));
   }
 
-  #example(
-    block: Block,
-    { row, status, start, end }: ReturnType<typeof failedRowsOf>[number],
-  ): FailedExample {
+  #example(block: Block, { row, status, start, end }: FailedRow): FailedExample {
     const job = this.#reader.job!;
     const bytes = block.subarray(start, end);
     const text = new TextDecoder().decode(bytes);

@@ -6,7 +6,7 @@ import { shellWord } from '../../tables/table-error.js';
 import { boxOfAll, type Desk } from '../desk.js';
 import { sizeChoice } from '../place/around.js';
 import type { DescribedPoints } from '../points/drawn-points.js';
-import { element, fold, scrollTo } from '../shell/elements.js';
+import { button, element, fold, scrollTo } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { fileTexts } from '../words/file-texts.js';
 import { number, say, tell } from '../words/language.js';
@@ -73,11 +73,9 @@ function columnChooser(
   );
   sheetField.field.addEventListener('change', () => again({ sheet: Number(sheetField.field.value) }));
   const ofSheet = sheets.length > 0 ? { sheet } : {};
-  const button = element('button', {
-    key: 'convertAgain',
-    class: 'strong convert-again',
-    click: () => again({ columns: chosen(), ...ofSheet }),
-  });
+  const convert = button('convertAgain', { class: 'strong convert-again' }, () =>
+    again({ columns: chosen(), ...ofSheet }),
+  );
   const made = fold(
     { key: isOpen ? 'columnsUnknown' : 'columnsTitle' },
     element(
@@ -86,7 +84,7 @@ function columnChooser(
       ...(sheets.length > 1 ? [sheetField.label] : []),
       ...[kind, lat, lng, position, codes].map(({ label }) => label),
       rows,
-      button,
+      convert,
     ),
   );
   made.open = isOpen;
@@ -106,7 +104,7 @@ function select(
   const field = element(
     'select',
     {},
-    ...options.map(([each, text]) => element('option', { text, attributes: { value: each } })),
+    ...options.map(([each, text]) => element('option', { text, value: each })),
   );
   field.value = value;
   return { field, label: element('label', {}, element('span', { key }), field) };
@@ -114,7 +112,7 @@ function select(
 
 function firstRows(names: readonly string[], rows: readonly (readonly string[])[]): HTMLElement {
   const cell = (name: 'th' | 'td', text: string, column: number): HTMLElement => {
-    const made = element(name, { text, ...(name === 'th' ? { attributes: { scope: 'col' } } : {}) });
+    const made = element(name, { text, ...(name === 'th' ? { scope: 'col' } : {}) });
     made.dataset.column = String(column);
     return made;
   };
@@ -122,7 +120,7 @@ function firstRows(names: readonly string[], rows: readonly (readonly string[])[
   const body = rows.map((row) => element('tr', {}, ...names.map((_, i) => cell('td', row[i] ?? '', i))));
   return element(
     'div',
-    { class: 'first-rows', label: 'firstRows', attributes: { tabindex: '0', role: 'region' } },
+    { class: 'first-rows', label: 'firstRows', tabindex: '0', role: 'region' },
     element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)),
   );
 }
@@ -156,17 +154,13 @@ export class FileDesk {
     HTMLElement,
     { points: DescribedPoints; zones: Uint8Array<ArrayBuffer> | undefined }
   >();
-  readonly #status = element('p', { class: 'soft', id: 'file-status', attributes: { role: 'status' } });
-  readonly #bar = element('progress', {
-    label: 'progress',
-    attributes: { max: '1', value: '0' },
-    hidden: true,
-  });
-  readonly #stopButton = element('button', { key: 'stop', hidden: true, click: () => this.#stop() });
+  readonly #status = element('p', { class: 'soft', id: 'file-status', role: 'status' });
+  readonly #bar = element('progress', { label: 'progress', max: '1', value: '0', hidden: true });
+  readonly #stopButton = button('stop', { hidden: true }, () => this.#stop());
   readonly #result = element('div', { class: 'file-result', id: 'file-result' });
   readonly #resolution = sizeChoice('file-resolution');
   /** Whether zones are a column, with the sentence about it. */
-  readonly #byZone = element('input', { id: 'file-zones', attributes: { type: 'checkbox', checked: '' } });
+  readonly #byZone = element('input', { id: 'file-zones', type: 'checkbox', checked: '' });
   readonly #byZoneRow = element(
     'label',
     { class: 'check' },
@@ -189,12 +183,10 @@ export class FileDesk {
   elements(): HTMLElement[] {
     const input = element('input', {
       id: 'file-input',
-      attributes: {
-        type: 'file',
-        multiple: '',
-        accept:
-          '.csv,.tsv,.txt,.xlsx,.xlsm,.json,.geojson,.ndjson,.jsonl,.gpx,.kml,.kmz,.gpkg,.gz,text/csv,text/plain',
-      },
+      type: 'file',
+      multiple: '',
+      accept:
+        '.csv,.tsv,.txt,.xlsx,.xlsm,.json,.geojson,.ndjson,.jsonl,.gpx,.kml,.kmz,.gpkg,.gz,text/csv,text/plain',
       class: 'file-input',
       on: {
         change: () => {
@@ -205,30 +197,27 @@ export class FileDesk {
     });
     const text = element('textarea', {
       id: 'file-text',
-      attributes: { rows: '4', spellcheck: 'false', placeholder: 'lat\tlng\n21.0288\t105.8525' },
+      rows: '4',
+      spellcheck: 'false',
+      placeholder: 'lat\tlng\n21.0288\t105.8525',
     });
-    const convert = element('button', {
-      key: 'convert',
-      class: 'strong',
-      id: 'file-convert',
-      click: () => {
-        if (text.value.trim() !== '') this.#convertText(text.value);
-        else text.focus();
-      },
+    const convert = button('convert', { class: 'strong', id: 'file-convert' }, () => {
+      if (text.value.trim() !== '') this.#convertText(text.value);
+      else text.focus();
     });
     return [
       element('p', { key: 'fileHint' }),
       element(
         'label',
-        { class: 'drop', attributes: { for: 'file-input' } },
+        { class: 'drop', for: 'file-input' },
         element('span', { key: 'dropHere' }),
         element('strong', { key: 'chooseFile' }),
         input,
       ),
-      element('label', { key: 'fileResolution', attributes: { for: 'file-resolution' } }),
+      element('label', { key: 'fileResolution', for: 'file-resolution' }),
       this.#resolution,
       this.#byZoneRow,
-      element('label', { key: 'pasteLines', attributes: { for: 'file-text' } }),
+      element('label', { key: 'pasteLines', for: 'file-text' }),
       text,
       convert,
       this.#status,
@@ -301,7 +290,7 @@ export class FileDesk {
     let table: FoundTable | undefined;
     const isByZone = this.#byZone.checked && zones.now.length > 0;
     const drawnZones = zones.now;
-    const section: HTMLElement = element('section', { class: 'file-answer', attributes: { tabindex: '-1' } });
+    const section: HTMLElement = element('section', { class: 'file-answer', tabindex: '-1' });
     const again = (next: Pick<Waiting, 'columns' | 'sheet'>): void => {
       const { columns: _, sheet: __, ...same } = waiting;
       this.#take([{ ...same, ...next, replaces: section }]);
@@ -318,12 +307,9 @@ export class FileDesk {
       report(words);
       const heading = title === '' ? [] : [element('h2', { class: 'file-name', text: title })];
       const chooser = table === undefined ? [] : [columnChooser(table, isRefused, again)];
-      const changed = element('button', {
-        key: 'fileZonesChanged',
-        class: 'zones-changed',
-        hidden: true,
-        click: () => this.#take([{ ...waiting, replaces: section }]),
-      });
+      const changed = button('fileZonesChanged', { class: 'zones-changed', hidden: true }, () =>
+        this.#take([{ ...waiting, replaces: section }]),
+      );
       section.replaceChildren(...heading, ...parts, changed, ...chooser);
       // The answer to the first file is below all controls of the panel.
       const isFirst = result.childElementCount === (replaces === undefined ? 0 : 1);

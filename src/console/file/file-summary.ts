@@ -3,7 +3,7 @@
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { ROW_STATUSES, type RowStatus } from '../../hexcodes/wire/job.js';
 import { provinceColor } from '../points/drawn-points.js';
-import { download, element, toast } from '../shell/elements.js';
+import { button, download, element, toast } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { inVietnamese } from '../words/reasons.js';
@@ -52,7 +52,7 @@ export function summary(done: Done, answer: Answer, exchange: (() => void) | und
   if (failed > 0) parts.push(...failures(tally));
   if (done.failed.size > 0) {
     const save = (): void => download(done.failed, `${answer.name}-failed${answer.extension}`);
-    parts.push(element('button', { key: 'downloadFailed', class: 'failed-download', click: save }));
+    parts.push(button('downloadFailed', { class: 'failed-download' }, save));
   }
   if (answer.titleRows > 0)
     parts.push(
@@ -73,10 +73,7 @@ export function summary(done: Done, answer: Answer, exchange: (() => void) | und
 function swapped(exchange: (() => void) | undefined): HTMLElement[] {
   const note = element('p', { class: 'note', key: 'rowsSwapped' });
   if (exchange === undefined) return [note];
-  return [
-    note,
-    element('button', { key: 'exchange', class: 'strong', id: 'file-exchange', click: exchange }),
-  ];
+  return [note, button('exchange', { class: 'strong', id: 'file-exchange' }, exchange)];
 }
 
 /** The answer as it is; a table also as a workbook, which is made on request. */
@@ -89,18 +86,16 @@ function downloads(
     document.getElementById(wanted) === null ? wanted : undefined;
   // The main download is not the answer if it has no code at all.
   const main = tally.byStatus[0]! > 0 ? 'strong' : '';
-  const plain = element('button', {
-    key: isWorkbook ? 'downloadCsv' : 'download',
-    class: isWorkbook ? '' : main,
-    id: id('file-download'),
-    click: () => download(answer, `${name}${extension}`),
-  });
+  const plain = button(
+    isWorkbook ? 'downloadCsv' : 'download',
+    { class: isWorkbook ? '' : main, id: id('file-download') },
+    () => download(answer, `${name}${extension}`),
+  );
   if (format === 'ndjson') return [plain];
-  const workbook: HTMLButtonElement = element('button', {
-    key: 'downloadWorkbook',
-    class: isWorkbook ? main : '',
-    id: id('file-workbook'),
-    click: () => {
+  const workbook: HTMLButtonElement = button(
+    'downloadWorkbook',
+    { class: isWorkbook ? main : '', id: id('file-workbook') },
+    () => {
       workbook.disabled = true;
       const worker = new Worker(shipped.files.fileWorker, { type: 'module' });
       const end = (): void => {
@@ -118,7 +113,7 @@ function downloads(
       });
       worker.postMessage({ kind: 'workbook', table: answer, delimiter } satisfies WorkbookTask);
     },
-  });
+  );
   const both = isWorkbook ? [workbook, plain] : [plain, workbook];
   return [element('div', { class: 'downloads' }, ...both)];
 }
@@ -153,7 +148,7 @@ function zoneTable({ byZone, byStatus, zoneColumn }: FileTally, names: readonly 
     element(
       'tr',
       {},
-      element('th', { attributes: { scope: 'row' } }, sign, name),
+      element('th', { scope: 'row' }, sign, name),
       element('td', { class: 'count', text: () => number(rows) }),
     );
   const rows = names.map((name, zone) => {
@@ -161,7 +156,7 @@ function zoneTable({ byZone, byStatus, zoneColumn }: FileTally, names: readonly 
     sign.style.setProperty('--zone', zoneCss(zone));
     return row(sign, name, byZone[zone]!);
   });
-  const none = element('span', { class: 'swatch', attributes: { 'aria-hidden': 'true' } });
+  const none = element('span', { class: 'swatch', 'aria-hidden': 'true' });
   none.style.backgroundColor = `rgb(${provinceColor(34).join(' ')})`;
   const outside = byZone.reduce((left, each) => left - each, byStatus[0]!);
   rows.push(row(none, element('span', { key: 'noZone' }), outside));
@@ -176,13 +171,13 @@ function provinces(byAdmin: readonly number[], hasColors: boolean): HTMLElement[
     .sort((a, b) => b.rows - a.rows || a.admin - b.admin);
   if (found.length === 0) return [];
   const rows = found.map(({ rows, admin }) => {
-    const swatch = element('span', { class: 'swatch', attributes: { 'aria-hidden': 'true' } });
+    const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
     swatch.style.backgroundColor = `rgb(${provinceColor(admin).join(' ')})`;
     const { code, name } = ADMIN_UNITS[admin]!;
     return element(
       'tr',
       {},
-      element('th', { attributes: { scope: 'row' } }, ...(hasColors ? [swatch] : []), name),
+      element('th', { scope: 'row' }, ...(hasColors ? [swatch] : []), name),
       element('td', { class: 'code', text: code }),
       element('td', { class: 'count', text: () => number(rows) }),
     );

@@ -35,12 +35,10 @@ function choice(
   usual: number,
   text: (value: number) => string = number,
 ): { readonly field: HTMLElement; value(): number } {
-  const options = values.map((value) =>
-    element('option', { text: () => text(value), attributes: { value: String(value) } }),
-  );
+  const options = values.map((value) => element('option', { text: () => text(value), value: String(value) }));
   const select = element('select', { id }, ...options);
   select.selectedIndex = usual;
-  const label = element('label', { key, attributes: { for: id } });
+  const label = element('label', { key, for: id });
   return { field: element('div', { class: 'field' }, label, select), value: () => Number(select.value) };
 }
 
@@ -57,7 +55,7 @@ class Meter {
   constructor(id: string, key: TextKey) {
     this.#words = () => say(key, { window: number(this.#window) });
     tell(this.#label, this.#words);
-    this.#value = element('output', { text: '0', id: `fleet-${id}`, attributes: { 'aria-live': 'off' } });
+    this.#value = element('output', { text: '0', id: `fleet-${id}`, 'aria-live': 'off' });
     const box = { viewBox: `0 0 ${MAX_SHOWN} 30`, preserveAspectRatio: 'none', 'aria-hidden': 'true' };
     this.row = element('div', { class: 'meter' }, this.#label, this.#value, svg('svg', box, this.#line));
   }
@@ -88,7 +86,9 @@ const REFUSALS = {
 export function openFleet(host: HTMLElement, desk: Desk): void {
   const key = element('input', {
     id: 'fleet-key',
-    attributes: { type: 'password', autocomplete: 'off', spellcheck: 'false' },
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
   });
   const city = element('select', { id: 'fleet-city' });
   for (const [name] of CITIES) city.append(new Option(name));
@@ -98,7 +98,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     say('secondsOf', { seconds: value }),
   );
   const cost = element('p', { class: 'soft', id: 'fleet-cost' });
-  const status = element('p', { id: 'fleet-status', attributes: { role: 'status' } });
+  const status = element('p', { id: 'fleet-status', role: 'status' });
   const faults = element('p', { class: 'note', id: 'fleet-faults', hidden: true });
   const codes = element('ol', { class: 'fleet-codes', id: 'fleet-codes' });
   const meters = {
@@ -107,12 +107,7 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
     window: new Meter('window', 'fleetWindow'),
     latency: new Meter('latency', 'fleetLatency'),
   };
-  const start = element('button', {
-    key: 'fleetStart',
-    class: 'strong',
-    id: 'fleet-start',
-    attributes: { type: 'submit' },
-  });
+  const start = element('button', { key: 'fleetStart', class: 'strong', id: 'fleet-start', type: 'submit' });
   const stop = element('button', { key: 'stop', id: 'fleet-stop', hidden: true });
   const shown = element(
     'div',
@@ -217,12 +212,10 @@ export function openFleet(host: HTMLElement, desk: Desk): void {
   });
   const settings = element(
     'form',
-    { class: 'fleet-form', attributes: { autocomplete: 'off' }, on: { change: showCost } },
+    { class: 'fleet-form', autocomplete: 'off', on: { change: showCost } },
     element('p', { class: 'soft', key: shipped.hasService ? 'fleetHint' : 'fleetHintHere' }),
-    ...(shipped.hasService
-      ? [element('label', { key: 'fleetKey', attributes: { for: 'fleet-key' } }), key]
-      : []),
-    element('label', { key: 'fleetCity', attributes: { for: 'fleet-city' } }),
+    ...(shipped.hasService ? [element('label', { key: 'fleetKey', for: 'fleet-key' }), key] : []),
+    element('label', { key: 'fleetCity', for: 'fleet-city' }),
     city,
     element('div', { class: 'fields' }, vehicles.field, reports.field, seconds.field),
     ...(shipped.hasService ? [cost] : []),

@@ -190,7 +190,9 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
   const canvas = element('canvas', {
     class: 'flat-map',
     label: 'map',
-    attributes: { tabindex: '0', role: 'region', 'aria-describedby': 'map-hint' },
+    tabindex: '0',
+    role: 'region',
+    'aria-describedby': 'map-hint',
   });
   host.append(canvas);
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
@@ -249,9 +251,10 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     const { x: right, y: bottom } = project(SHEET.east, SHEET.south);
     context.fillStyle = palette.land;
     context.fillRect(left, top, right - left, bottom - top);
+    const window: Window = { ...view, widthPx: width, heightPx: height };
     const pathOf = (outline: Outline): Path2D => {
       const path = new Path2D();
-      outline.draw(path, { ...view, widthPx: width, heightPx: height });
+      outline.draw(path, window);
       return path;
     };
     const areas = provinces.map(pathOf);
@@ -271,16 +274,14 @@ export function openFlatMap(host: HTMLElement, desk: Desk, shapes: Shapes): Flat
     const hexagons = layers.now.grid ? grid.flatMap(({ geometry }) => geometry.coordinates) : [];
     stroke(context, pathAlong(hexagons), palette.grid, WIDTHS.thin, 0.45);
     const counted = counts.now?.counted;
-    if (counted !== undefined)
-      paintCounts(context, counted, { ...view, widthPx: width, heightPx: height }, palette);
+    if (counted !== undefined) paintCounts(context, counted, window, palette);
     host.dataset.counts = String(counted?.ends.length ?? 0);
     const beyond = new Path2D();
     beyond.rect(0, 0, width, height);
     beyond.rect(left, top, right - left, bottom - top);
     fill(context, beyond, palette.ground);
     const points = desk.points.now;
-    if (points !== undefined && layers.now.points)
-      paintPoints(context, points, { ...view, widthPx: width, heightPx: height });
+    if (points !== undefined && layers.now.points) paintPoints(context, points, window);
     host.dataset.points = String(points?.groups.length ?? 0);
     const placed = placeShapes(desk).features;
     drawPlace(palette, placed);

@@ -22,7 +22,7 @@ export function openInset(frame: HTMLElement, { library }: Desk, shapes: Shapes,
   const [north, south] = [mercatorY(WHOLE.north), mercatorY(WHOLE.south)];
   const worldPx = WIDTH_PX / (east - west);
   const heightPx = Math.round((south - north) * worldPx);
-  const canvas = element('canvas', { class: 'inset', attributes: { 'aria-hidden': 'true' } });
+  const canvas = element('canvas', { class: 'inset', 'aria-hidden': 'true' });
   const context = canvas.getContext('2d') as CanvasRenderingContext2D;
   frame.append(canvas);
   const window = { x: (west + east) / 2, y: (north + south) / 2, worldPx, widthPx: WIDTH_PX, heightPx };

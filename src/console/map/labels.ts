@@ -112,10 +112,10 @@ function inTwo(code: string): string[] {
 }
 
 export class Labels {
-  readonly #box = element('div', { class: 'labels', attributes: { 'aria-hidden': 'true' } });
-  readonly #codes = element('canvas', { class: 'map-codes', attributes: { 'aria-hidden': 'true' } });
+  readonly #box = element('div', { class: 'labels', 'aria-hidden': 'true' });
+  readonly #codes = element('canvas', { class: 'map-codes', 'aria-hidden': 'true' });
   readonly #scale = element('div', { class: 'scale', id: 'scale' });
-  readonly #hover = element('div', { class: 'hover-code code', attributes: { 'aria-hidden': 'true' } });
+  readonly #hover = element('div', { class: 'hover-code code', 'aria-hidden': 'true' });
   readonly #nodes = new Map<string, HTMLElement>();
   readonly #ruler = document.createElement('canvas').getContext('2d');
   readonly #fonts = new Map<Name['kind'], { font: string; spacingPx: number }>();

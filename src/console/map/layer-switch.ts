@@ -22,7 +22,7 @@ export function layerChoices({ layers, points }: Desk, isFlat: boolean): HTMLEle
     .map((layer) => {
       const box = element('input', {
         id: `layer-${layer}`,
-        attributes: { type: 'checkbox' },
+        type: 'checkbox',
         on: { change: () => layers.set({ ...layers.now, [layer]: box.checked }) },
       });
       const row = element('label', { class: 'check' }, box, element('span', { key: NAMES[layer] }));

@@ -125,7 +125,7 @@ function openControls(map: MapView): void {
       button('zoomOut', '−', () => map.zoomBy(-1)),
       button('wholeCountry', '⌂', () => map.showBox(COUNTRY)),
     ),
-    element('div', { class: 'cross', attributes: { 'aria-hidden': 'true' } }),
+    element('div', { class: 'cross', 'aria-hidden': 'true' }),
     element('p', { class: 'hidden-hint', key: 'mapHint', id: 'map-hint' }),
   );
 }

@@ -3,8 +3,9 @@
 import { edge, gridDisk, neighbors } from '../../hexcodes/geometry/cells.js';
 import { placeNear } from '../../hexcodes/library/places.js';
 import type { Desk } from '../desk.js';
-import { element, fold, toast } from '../shell/elements.js';
+import { button, element, fold, toast } from '../shell/elements.js';
 import { number, say } from '../words/language.js';
+import type { TextKey } from '../words/texts.js';
 import { copy } from './copy.js';
 import {
   atResolution,
@@ -47,79 +48,71 @@ export function sizeChoice(id: string, change: () => void = () => {}): HTMLSelec
   const options = Array.from({ length: 16 }, (_, resolution) =>
     element('option', {
       text: () => say('sizeOf', { resolution, edge: length(edgeM(resolution)) }),
-      attributes: { value: String(resolution) },
+      value: String(resolution),
     }),
   );
   return element('select', { id, on: { change } }, ...options);
 }
 
-/** A slider for the resolution of the place. */
+/** @param words of a value, shown and read aloud @param change called with each value that is chosen */
+function slider(
+  id: 'resolution' | 'rings',
+  key: TextKey,
+  [value, max]: readonly [value: number, max: number],
+  words: (value: number) => string,
+  change: (value: number) => void,
+): HTMLElement {
+  const output = element('output', { class: 'soft', id: `${id}-words`, for: id });
+  const range = { id, type: 'range', min: '0', max: String(max), value: String(value) };
+  const input = element('input', { ...range, on: { input: () => choose(Number(input.value)) } });
+  const show = (now: number): void => {
+    output.textContent = words(now);
+    input.setAttribute('aria-valuetext', output.textContent);
+  };
+  const choose = (now: number): void => {
+    change(now);
+    show(now);
+  };
+  show(value);
+  return element('div', { class: 'slider' }, element('label', { key, for: id }), output, input);
+}
+
+/** A slider for the resolution of the place; a choice draws the panel again. */
 export function sizeSlider(desk: Desk, place: Place): HTMLElement {
-  const slider = element('input', {
-    id: 'resolution',
-    attributes: {
-      type: 'range',
-      min: '0',
-      max: String(place.root.resolution),
-      value: String(place.resolution),
+  const edgeWords = length(edge(desk.library, place.hexcodes));
+  return slider(
+    'resolution',
+    'cellSize',
+    [place.resolution, place.root.resolution],
+    (resolution) => say('sizeOf', { resolution, edge: edgeWords }),
+    (resolution) => {
+      if (place.from !== undefined) chosenResolution.set(resolution);
+      goTo(desk, atResolution(desk.library, desk.place.now ?? place, resolution));
     },
-    on: {
-      input: () => {
-        if (place.from !== undefined) chosenResolution.set(Number(slider.value));
-        goTo(desk, atResolution(desk.library, desk.place.now ?? place, Number(slider.value)));
-      },
-    },
-  });
-  const words = say('sizeOf', {
-    resolution: place.resolution,
-    edge: length(edge(desk.library, place.hexcodes)),
-  });
-  slider.setAttribute('aria-valuetext', words);
-  return element(
-    'div',
-    { class: 'slider' },
-    element('label', { key: 'cellSize', attributes: { for: 'resolution' } }),
-    element('output', { class: 'soft', text: words, attributes: { for: 'resolution' } }),
-    slider,
   );
 }
 
 /** A slider for the rings that the map shows. */
 export function ringSlider(desk: Desk, place: Place): HTMLElement {
-  const output = element('output', { class: 'soft', id: 'rings-words', attributes: { for: 'rings' } });
-  const copyButton = element('button', {
-    class: 'link',
-    key: 'copyRings',
-    id: 'copy-rings',
-    click: () => void copy(`${gridDisk(desk.library, place.hexcodes, desk.rings.now).join('\n')}\n`),
-  });
-  const slider = element('input', {
-    id: 'rings',
-    attributes: { type: 'range', min: '0', max: String(MAX_RINGS), value: String(desk.rings.now) },
-    on: {
-      input: () => {
-        desk.rings.set(Number(slider.value));
-        update();
-        desk.map.now?.show(desk.place.now ?? place);
-      },
-    },
-  });
-  const update = (): void => {
-    const rings = desk.rings.now;
-    const cells = gridDisk(desk.library, place.hexcodes, rings).length;
-    output.textContent = rings === 0 ? say('noRings') : say('ringsOf', { rings, cells: number(cells) });
-    slider.setAttribute('aria-valuetext', output.textContent);
-    copyButton.hidden = rings === 0;
-  };
-  update();
-  return element(
-    'div',
-    { class: 'slider' },
-    element('label', { key: 'rings', attributes: { for: 'rings' } }),
-    output,
-    slider,
-    copyButton,
+  const cellsOf = (rings: number): string[] => gridDisk(desk.library, place.hexcodes, rings);
+  const copyButton = button('copyRings', { class: 'link', id: 'copy-rings' }, () =>
+    copy(`${cellsOf(desk.rings.now).join('\n')}\n`),
   );
+  copyButton.hidden = desk.rings.now === 0;
+  const made = slider(
+    'rings',
+    'rings',
+    [desk.rings.now, MAX_RINGS],
+    (rings) =>
+      rings === 0 ? say('noRings') : say('ringsOf', { rings, cells: number(cellsOf(rings).length) }),
+    (rings) => {
+      desk.rings.set(rings);
+      copyButton.hidden = rings === 0;
+      desk.map.now?.show(desk.place.now ?? place);
+    },
+  );
+  made.append(copyButton);
+  return made;
 }
 
 /** The codes of the place at every resolution, the largest cell first. */

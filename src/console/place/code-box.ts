@@ -11,7 +11,7 @@ import {
 import type { Suggestion as Meant } from '../../hexcodes/geometry/suggest.js';
 import { findPlaces, isCountry, type NamedPlace } from '../../hexcodes/library/places.js';
 import { COUNTRY, type Desk } from '../desk.js';
-import { byId, element, toast } from '../shell/elements.js';
+import { button, byId, element, toast } from '../shell/elements.js';
 import { h3, loadH3 } from '../shell/h3.js';
 import { say, tell } from '../words/language.js';
 import type { TextKey } from '../words/texts.js';
@@ -59,7 +59,8 @@ export class Suggestions {
         {
           class: 'suggestion',
           id: `suggestion-${i}`,
-          attributes: { role: 'option', 'aria-selected': 'false' },
+          role: 'option',
+          'aria-selected': 'false',
           click: choose,
         },
         element('span', { class: 'code', text: title }),
@@ -71,7 +72,7 @@ export class Suggestions {
     this.host.append(
       element(
         'ul',
-        { class: 'suggestions', label: 'suggestions', id: 'suggestions', attributes: { role: 'listbox' } },
+        { class: 'suggestions', label: 'suggestions', id: 'suggestions', role: 'listbox' },
         ...this.#rows,
       ),
     );
@@ -127,11 +128,7 @@ interface CodeBox {
 /** @param choose called with the place that the text names */
 export function openCodeBox(desk: Desk, choose: (place: Place) => void): CodeBox {
   const box = byId<HTMLInputElement>('code');
-  const answer = element('div', {
-    class: 'box-answer',
-    id: 'box-answer',
-    attributes: { 'aria-live': 'polite' },
-  });
+  const answer = element('div', { class: 'box-answer', id: 'box-answer', 'aria-live': 'polite' });
   byId('code-hint').after(myPosition(desk));
   byId('code-form').append(answer);
   const list = new Suggestions(box, answer);
@@ -331,14 +328,14 @@ const KIND_WORDS = {
 
 /** In the box: × while it has a text; otherwise "paste", where the browser lets pages read the clipboard. */
 function openFieldButtons(box: HTMLInputElement, read: () => void): void {
-  const button = (id: string, parts: Parameters<typeof element>[1], click: () => void): HTMLElement =>
+  const inField = (id: string, parts: Parameters<typeof element>[1], click: () => void): HTMLElement =>
     element('button', { class: 'in-field', id, ...parts, click });
-  const clear = button('clear', { text: '×', label: 'clearBox' }, () => {
+  const clear = inField('clear', { text: '×', label: 'clearBox' }, () => {
     box.value = '';
     box.dispatchEvent(new InputEvent('input'));
     box.focus();
   });
-  const paste = button('paste', { key: 'paste' }, () => {
+  const paste = inField('paste', { key: 'paste' }, () => {
     navigator.clipboard
       .readText()
       .then((text) => {
@@ -360,18 +357,10 @@ function myPosition(desk: Desk): HTMLElement {
   let watch: number | undefined;
   let shown = '';
   let resolution = -1;
-  const button = element('button', {
-    key: 'myPosition',
-    class: 'locate',
-    id: 'my-position',
-    attributes: { 'aria-pressed': 'false' },
-    click: () => (watch === undefined ? start() : stop()),
-  });
-  const status = element('p', {
-    class: 'soft position-status',
-    id: 'position-status',
-    attributes: { role: 'status' },
-  });
+  const toggle = button('myPosition', { class: 'locate', id: 'my-position', 'aria-pressed': 'false' }, () =>
+    watch === undefined ? start() : stop(),
+  );
+  const status = element('p', { class: 'soft position-status', id: 'position-status', role: 'status' });
 
   const stop = (words?: () => string): void => {
     if (watch !== undefined) navigator.geolocation.clearWatch(watch);
@@ -381,9 +370,9 @@ function myPosition(desk: Desk): HTMLElement {
   const report = (words = (): string => ''): void => {
     tell(status, words);
     const key = watch === undefined ? 'myPosition' : 'stopWatching';
-    button.dataset.text = key;
-    button.textContent = say(key);
-    button.setAttribute('aria-pressed', String(watch !== undefined));
+    toggle.dataset.text = key;
+    toggle.textContent = say(key);
+    toggle.setAttribute('aria-pressed', String(watch !== undefined));
   };
   const start = (): void => {
     if (!('geolocation' in navigator)) {
@@ -427,5 +416,5 @@ function myPosition(desk: Desk): HTMLElement {
   desk.place.on((place) => {
     if (watch !== undefined && shown !== '' && place?.accuracyM === undefined) stop();
   });
-  return element('div', { class: 'my-position' }, button, status);
+  return element('div', { class: 'my-position' }, toggle, status);
 }

@@ -6,10 +6,9 @@ import { cellFeature } from '../../hexcodes/geometry/codebook.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import type { Panel } from '../panels.js';
-import { byId, element, fold, toast } from '../shell/elements.js';
+import { button, byId, element, fold, toast } from '../shell/elements.js';
 import { h3, loadH3 } from '../shell/h3.js';
 import { language, number, say } from '../words/language.js';
-import type { TextKey } from '../words/texts.js';
 import {
   codeButton,
   goTo,
@@ -106,18 +105,13 @@ function recent(desk: Desk): HTMLElement[] {
       class: 'remove',
       text: '×',
       id: `remove-${i}`,
-      attributes: { 'aria-label': say('removeCode', { code }) },
+      'aria-label': say('removeCode', { code }),
       click: () => keepRecent(recentCodes.now.filter((each) => each !== code)),
     });
     const open = codeButton(code, nearWords(place.lat, place.lng), () => goTo(desk, place), 'example');
     return [element('li', { class: 'recent' }, open, remove)];
   });
-  const clear = element('button', {
-    class: 'link',
-    key: 'removeAll',
-    id: 'remove-recent',
-    click: () => keepRecent([]),
-  });
+  const clear = button('removeAll', { class: 'link', id: 'remove-recent' }, () => keepRecent([]));
   return [
     element('h3', { key: 'recentCodes' }),
     element('ul', { class: 'examples', id: 'recent' }, ...rows),
@@ -209,14 +203,20 @@ function about(desk: Desk, place: Place): HTMLElement[] {
 // The code of the chosen place and its next actions: copy, directions, share. Visible with any panel. Its live region
 // stays, so that screen readers read each new code.
 
-/** One of them is open at a time. */
-const MENUS = 'place-menus';
+/** A menu of the bar: one of them is open at a time. */
+const menu = (id: string, summary: Parameters<typeof element>[1], ...items: HTMLElement[]): HTMLElement =>
+  element(
+    'details',
+    { class: 'menu', id, name: 'place-menus' },
+    element('summary', summary),
+    element('div', { class: 'menu-list' }, ...items),
+  );
 
 export function openPlaceBar(desk: Desk): void {
   const bar = byId('place-bar');
   const code = element('h2', { class: 'code big', id: 'place-code' });
   const near = element('p', { class: 'soft', id: 'place-near' });
-  const live = element('div', { class: 'answer', attributes: { 'aria-live': 'polite' } });
+  const live = element('div', { class: 'answer', 'aria-live': 'polite' });
   const actions = element('div', { class: 'actions' });
   bar.append(live, actions);
   const redraw = (place: Place | undefined): void => {
@@ -259,8 +259,6 @@ export function openTitle(desk: Desk): void {
 
 function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
   const { lat, lng } = place.from ?? place;
-  const button = (key: TextKey, id: string, click: () => void, kind = ''): HTMLElement =>
-    element('button', { key, class: kind, id, click });
   const share = async (): Promise<void> => {
     const text = [place.hexcodes, nearWords(lat, lng)].filter((each) => each !== '').join(', ');
     // Closing the list of apps is not a failure.
@@ -270,25 +268,19 @@ function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
   };
   const canShare = typeof navigator.share === 'function';
   return [
-    button('copyCode', 'copy-code', () => void copy(place.hexcodes), 'strong'),
+    button('copyCode', { class: 'strong', id: 'copy-code' }, () => copy(place.hexcodes)),
     directions(place, lat, lng),
-    ...(canShare ? [button('share', 'share', () => void share())] : []),
-    element(
-      'details',
-      { class: 'menu', id: 'more-copies', attributes: { name: MENUS } },
-      element('summary', { label: 'copyAs' }),
-      element(
-        'div',
-        { class: 'menu-list' },
-        button('copyLink', 'copy-link', () => void copy(linkTo(place.hexcodes))),
-        button('copyPosition', 'copy-position', () => void copy(`${lat.toFixed(6)}, ${lng.toFixed(6)}`)),
-        button('copyH3', 'copy-h3', () => void copy(place.cell.toString(16))),
-        button(
-          'copyGeoJson',
-          'copy-geojson',
-          () => void loadH3().then(() => copy(JSON.stringify(cellFeature(library, place.hexcodes)))),
-        ),
-      ),
+    ...(canShare ? [button('share', { id: 'share' }, share)] : []),
+    menu(
+      'more-copies',
+      { label: 'copyAs' },
+      button('copyLink', { id: 'copy-link' }, () => copy(linkTo(place.hexcodes))),
+      button('copyPosition', { id: 'copy-position' }, () => copy(`${lat.toFixed(6)}, ${lng.toFixed(6)}`)),
+      button('copyH3', { id: 'copy-h3' }, () => copy(place.cell.toString(16))),
+      button('copyGeoJson', { id: 'copy-geojson' }, async () => {
+        await loadH3();
+        await copy(JSON.stringify(cellFeature(library, place.hexcodes)));
+      }),
     ),
   ];
 }
@@ -297,22 +289,14 @@ function actionsFor({ library }: Desk, place: Place): HTMLElement[] {
 function directions({ hexcodes }: Place, latDeg: number, lngDeg: number): HTMLElement {
   const at = `${latDeg.toFixed(6)},${lngDeg.toFixed(6)}`;
   const link = (id: string, words: string, href: string): HTMLElement =>
-    element('a', { text: words, id, attributes: { href, rel: 'noreferrer noopener', target: '_blank' } });
-  return element(
-    'details',
-    { class: 'menu', id: 'directions', attributes: { name: MENUS } },
-    element('summary', { key: 'directions' }),
-    element(
-      'div',
-      { class: 'menu-list' },
-      link('directions-app', say('directionsApp'), `geo:${at}?q=${at}(${hexcodes})`),
-      link('directions-google', 'Google Maps', `https://www.google.com/maps/dir/?api=1&destination=${at}`),
-      link('directions-apple', 'Apple Maps', `https://maps.apple.com/?daddr=${at}`),
-      link(
-        'directions-osm',
-        'OpenStreetMap',
-        `https://www.openstreetmap.org/directions?to=${encodeURIComponent(at)}`,
-      ),
-    ),
+    element('a', { text: words, id, href, rel: 'noreferrer noopener', target: '_blank' });
+  const osm = `https://www.openstreetmap.org/directions?to=${encodeURIComponent(at)}`;
+  return menu(
+    'directions',
+    { key: 'directions' },
+    link('directions-app', say('directionsApp'), `geo:${at}?q=${at}(${hexcodes})`),
+    link('directions-google', 'Google Maps', `https://www.google.com/maps/dir/?api=1&destination=${at}`),
+    link('directions-apple', 'Apple Maps', `https://maps.apple.com/?daddr=${at}`),
+    link('directions-osm', 'OpenStreetMap', osm),
   );
 }

@@ -1,6 +1,6 @@
 // A code for the telephone: spelt symbol by symbol, read aloud where the device itself has a voice of the language.
 // Voices of others are left out: what is looked up would be sent to them.
-import { element } from '../shell/elements.js';
+import { button, element } from '../shell/elements.js';
 import { language } from '../words/language.js';
 import { spelling, spelt } from '../words/spelling.js';
 import { copy } from './copy.js';
@@ -18,9 +18,7 @@ export function spellingParts(code: string): HTMLElement[] {
       ),
     ),
   );
-  const button = (key: 'readAloud' | 'copySpelling', id: string, click: () => void): HTMLElement =>
-    element('button', { key, id, click });
-  const aloud = button('readAloud', 'read-aloud', () => read(code));
+  const aloud = button('readAloud', { id: 'read-aloud' }, () => read(code));
   const none = element('p', { class: 'soft', key: 'noVoice' });
   const update = (): void => {
     const hasVoice = voiceNow() !== undefined;
@@ -36,7 +34,7 @@ export function spellingParts(code: string): HTMLElement[] {
       'div',
       { class: 'actions' },
       aloud,
-      button('copySpelling', 'copy-spelling', () => void copy(`${code}: ${spelling(code, language.now)}`)),
+      button('copySpelling', { id: 'copy-spelling' }, () => copy(`${code}: ${spelling(code, language.now)}`)),
     ),
     none,
   ];

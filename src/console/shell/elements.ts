@@ -19,7 +19,20 @@ export function download(file: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
 }
 
-interface Parts {
+/** Attributes that are set as they are given. */
+type Attribute =
+  | 'for'
+  | `aria-${string}`
+  | Exclude<
+      Lowercase<
+        string & keyof (HTMLInputElement & HTMLAnchorElement & HTMLTextAreaElement & HTMLTableCellElement)
+      >,
+      'id' | 'text' | 'hidden' | 'click' | 'label'
+    >;
+
+type Attributes = { [Name in Attribute]?: string };
+
+interface Parts extends Attributes {
   id?: string | undefined;
   class?: string;
   /** A text, of one language in a function. */
@@ -28,7 +41,6 @@ interface Parts {
   key?: TextKey;
   /** The accessible name, of the table. */
   label?: TextKey;
-  attributes?: Readonly<Record<string, string>>;
   hidden?: boolean;
   click?: () => unknown;
   on?: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
@@ -40,28 +52,33 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   parts: Parts = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[K] {
+  const { id, class: className, text, key, label, hidden, click, on, ...attributes } = parts;
   const made = document.createElement(name);
   if (name === 'button') made.setAttribute('type', 'button');
-  if (parts.id !== undefined) made.id = parts.id;
-  if (parts.class !== undefined) made.className = parts.class;
-  if (typeof parts.text === 'function') tell(made, parts.text);
-  else if (parts.text !== undefined) made.textContent = parts.text;
-  if (parts.hidden === true) made.hidden = true;
-  if (parts.key !== undefined) {
-    made.dataset.text = parts.key;
-    made.textContent = say(parts.key);
+  if (id !== undefined) made.id = id;
+  if (className !== undefined) made.className = className;
+  if (typeof text === 'function') tell(made, text);
+  else if (text !== undefined) made.textContent = text;
+  if (hidden === true) made.hidden = true;
+  if (key !== undefined) {
+    made.dataset.text = key;
+    made.textContent = say(key);
   }
-  if (parts.label !== undefined) {
-    made.dataset.label = parts.label;
-    made.setAttribute('aria-label', say(parts.label));
+  if (label !== undefined) {
+    made.dataset.label = label;
+    made.setAttribute('aria-label', say(label));
   }
-  for (const [attribute, value] of Object.entries(parts.attributes ?? {}))
+  for (const [attribute, value] of Object.entries(attributes as Record<string, string>))
     made.setAttribute(attribute, value);
-  for (const [event, listener] of Object.entries({ click: parts.click, ...parts.on }))
+  for (const [event, listener] of Object.entries({ click, ...on }))
     if (listener !== undefined) made.addEventListener(event, listener as EventListener);
   made.append(...children);
   return made;
 }
+
+/** A button with a text of the table. */
+export const button = (key: TextKey, parts: Parts, click: () => unknown): HTMLButtonElement =>
+  element('button', { ...parts, key, click });
 
 /** A fold of a panel, closed at first. */
 export const fold = (
@@ -115,7 +132,7 @@ export function toast(text: string): void {
 export function loadStyle(part: 'mapStyle' | 'laterStyle'): Promise<void> {
   const href = shipped.files[part];
   return new Promise((resolve, reject) => {
-    const link = element('link', { attributes: { rel: 'stylesheet', href } });
+    const link = element('link', { rel: 'stylesheet', href });
     link.addEventListener('load', () => resolve());
     link.addEventListener('error', () => {
       link.remove();

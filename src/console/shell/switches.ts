@@ -1,6 +1,6 @@
 // The two switches in the corner: language, and light or dark.
 import { choose, language } from '../words/language.js';
-import { byId, element } from './elements.js';
+import { button, byId, element } from './elements.js';
 import { keep, kept, Value } from './value.js';
 
 const KEPT = 'hexcodes-theme';
@@ -22,13 +22,9 @@ export function openSwitches(): void {
   system.addEventListener('change', applyTheme);
   // Chosen in another tab.
   addEventListener('storage', applyTheme);
-  const languageButton = element('button', {
-    class: 'quiet',
-    key: 'language',
-    label: 'languageLabel',
-    id: 'language',
-    click: () => choose(language.now === 'vi' ? 'en' : 'vi'),
-  });
+  const languageButton = button('language', { class: 'quiet', label: 'languageLabel', id: 'language' }, () =>
+    choose(language.now === 'vi' ? 'en' : 'vi'),
+  );
   // The button names the other language, in that language.
   language.each((now) => {
     languageButton.lang = now === 'vi' ? 'en' : 'vi';

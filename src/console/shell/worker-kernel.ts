@@ -4,11 +4,7 @@ import { Kernel } from '../../hexcodes/kernel/kernel.js';
 /** Addresses of the kernel and of the boundaries. */
 export type KernelPaths = Readonly<Record<'kernel' | 'index' | 'reach', string>>;
 
-export async function kernelFiles(paths: KernelPaths): Promise<{
-  readonly kernel: WebAssembly.Module;
-  readonly index: Uint8Array;
-  readonly reach: Uint8Array;
-}> {
+export async function kernelFiles(paths: KernelPaths) {
   const [kernel, index, reach] = await Promise.all([paths.kernel, paths.index, paths.reach].map(bytesOf));
   return { kernel: await Kernel.compile(kernel!), index: index!, reach: reach! };
 }

@@ -8,7 +8,7 @@ import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import type { Desk } from '../desk.js';
 import { ADDRESS, linkTo } from '../place/copy.js';
 import type { Place } from '../place/place.js';
-import { download, element, svg } from '../shell/elements.js';
+import { button, download, element, svg } from '../shell/elements.js';
 import { number, say, tell } from '../words/language.js';
 import { takeAwayTexts } from '../words/take-away-texts.js';
 import { addTexts } from '../words/texts.js';
@@ -224,10 +224,7 @@ const SHEET_RINGS = 5;
 
 export function openTakeAway(host: HTMLElement, desk: Desk): void {
   // The choices and the line of the visitor outlive a click on the map.
-  const line = element('input', {
-    id: 'doorplate-line',
-    attributes: { type: 'text', maxlength: '60', autocomplete: 'off' },
-  });
+  const line = element('input', { id: 'doorplate-line', type: 'text', maxlength: '60', autocomplete: 'off' });
   const print = element('div', { class: 'print-part' });
   host.append(...gridPart(desk), print);
   desk.place.each((place) =>
@@ -243,64 +240,56 @@ function gridPart(desk: Desk): HTMLElement[] {
   const choice = element(
     'select',
     { id: 'grid-resolution' },
-    element('option', { key: 'gridAsMap', attributes: { value: '' } }),
+    element('option', { key: 'gridAsMap', value: '' }),
     ...Array.from({ length: 16 }, (_, resolution) => element('option', { text: String(resolution) })),
   );
-  const status = element('p', { class: 'soft', id: 'grid-status', attributes: { role: 'status' } });
-  const button = element('button', {
-    key: 'gridDownload',
-    id: 'grid-download',
-    click: async () => {
-      const map = desk.map.now;
-      if (map === undefined) {
-        tell(status, () => say('gridNeedsMap'));
-        return;
-      }
-      button.disabled = true;
-      const resolution = choice.value === '' ? map.gridResolution() : Number(choice.value);
-      const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
-        tell(status, () => say('gridProgress', { percent: Math.floor(part * 100) }));
-      });
-      button.disabled = false;
-      if (grid.kind === 'file') {
-        tell(status, () => say('gridDone', { cells: number(grid.cells), resolution }));
-        download(grid.file, `hexcodes-grid-${resolution}.geojson`);
-      } else {
-        const { estimate } = grid;
-        tell(status, () =>
-          say('gridTooMany', { most: number(MAX_CELLS), cells: number(estimate), resolution }),
-        );
-      }
-    },
+  const status = element('p', { class: 'soft', id: 'grid-status', role: 'status' });
+  const make = button('gridDownload', { id: 'grid-download' }, async () => {
+    const map = desk.map.now;
+    if (map === undefined) {
+      tell(status, () => say('gridNeedsMap'));
+      return;
+    }
+    make.disabled = true;
+    const resolution = choice.value === '' ? map.gridResolution() : Number(choice.value);
+    const grid = await viewGrid(desk.library, map.bounds(), resolution, (part) => {
+      tell(status, () => say('gridProgress', { percent: Math.floor(part * 100) }));
+    });
+    make.disabled = false;
+    if (grid.kind === 'file') {
+      tell(status, () => say('gridDone', { cells: number(grid.cells), resolution }));
+      download(grid.file, `hexcodes-grid-${resolution}.geojson`);
+    } else {
+      const { estimate } = grid;
+      tell(status, () =>
+        say('gridTooMany', { most: number(MAX_CELLS), cells: number(estimate), resolution }),
+      );
+    }
   });
   return [
     element('h2', { key: 'gridTitle' }),
     element('p', { class: 'soft', key: 'gridHint' }),
-    element('label', { key: 'gridResolution', attributes: { for: 'grid-resolution' } }),
+    element('label', { key: 'gridResolution', for: 'grid-resolution' }),
     choice,
-    button,
+    make,
     status,
   ];
 }
 
 function printParts(desk: Desk, place: Place, line: HTMLInputElement): HTMLElement[] {
   const link = linkTo(place.hexcodes);
-  const button = (key: 'sheet' | 'doorplate', make: () => SVGSVGElement): HTMLElement =>
-    element('button', {
-      key,
-      id: `print-${key}`,
-      click: () => preview(make(), `${place.hexcodes}-${key}.svg`),
-    });
+  const printing = (key: 'sheet' | 'doorplate', make: () => SVGSVGElement): HTMLElement =>
+    button(key, { id: `print-${key}` }, () => preview(make(), `${place.hexcodes}-${key}.svg`));
   return [
     element('h2', { text: () => say('printTitle', { code: place.hexcodes }) }),
     ...(isLocal(location.hostname)
       ? [element('p', { class: 'note', text: () => say('qrLocal', { host: location.host }) })]
       : []),
     element('p', { class: 'soft', key: 'sheetHint' }),
-    button('sheet', () => gridSheet(desk.library, place, SHEET_RINGS, link)),
-    element('label', { key: 'doorplateLine', attributes: { for: 'doorplate-line' } }),
+    printing('sheet', () => gridSheet(desk.library, place, SHEET_RINGS, link)),
+    element('label', { key: 'doorplateLine', for: 'doorplate-line' }),
     line,
-    button('doorplate', () => doorplate(place, line.value.trim(), link, ADDRESS)),
+    printing('doorplate', () => doorplate(place, line.value.trim(), link, ADDRESS)),
   ];
 }
 
@@ -313,7 +302,7 @@ const isLocal = (host: string): boolean => /^(?:localhost|127\.|\[::1\]|0\.0\.0\
  */
 function paper(picture: SVGSVGElement): HTMLElement {
   const kind = picture.getAttribute('class') ?? '';
-  const made = element('div', { class: `paper paper-${kind}`, attributes: { 'aria-hidden': 'true' } });
+  const made = element('div', { class: `paper paper-${kind}`, 'aria-hidden': 'true' });
   made.append(picture);
   return made;
 }
@@ -332,17 +321,15 @@ export function openPrinting(desk: Desk): void {
 
 /** Shows a picture, which is what is printed while it is shown. */
 function preview(picture: SVGSVGElement, fileName: string): void {
-  const button = (key: 'print' | 'save' | 'close', click: () => void): HTMLElement =>
-    element('button', { key, class: key === 'print' ? 'strong' : '', click });
-  const dialog = element(
+  const dialog: HTMLDialogElement = element(
     'dialog',
     { class: 'preview', label: 'preview' },
     element(
       'div',
       { class: 'preview-buttons' },
-      button('print', () => window.print()),
-      button('save', () => download(svgFile(picture), fileName)),
-      button('close', () => dialog.close()),
+      button('print', { class: 'strong' }, () => window.print()),
+      button('save', {}, () => download(svgFile(picture), fileName)),
+      button('close', {}, () => dialog.close()),
     ),
     element('div', { class: 'preview-page' }),
   );

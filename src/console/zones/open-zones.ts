@@ -3,7 +3,7 @@
 import { boxOf, type Desk } from '../desk.js';
 import { sizeChoice } from '../place/around.js';
 import { copy } from '../place/copy.js';
-import { download, element, toast } from '../shell/elements.js';
+import { button, download, element, toast } from '../shell/elements.js';
 import { shipped } from '../shipped.js';
 import { language, number, say } from '../words/language.js';
 import { addTexts } from '../words/texts.js';
@@ -46,20 +46,15 @@ export function openZones(host: HTMLElement, desk: Desk): void {
 }
 
 class ZoneDesk {
-  readonly #draw = element('button', {
-    key: 'zoneDraw',
-    class: 'strong',
-    id: 'zone-draw',
-    click: () => this.#start(),
-  });
+  readonly #draw = button('zoneDraw', { class: 'strong', id: 'zone-draw' }, () => this.#start());
   readonly #list = element('ol', { class: 'zones', id: 'zone-list' });
   readonly #size = sizeChoice('zone-size', () => this.#choose());
   readonly #compact = element('input', {
     id: 'zone-compact',
-    attributes: { type: 'checkbox' },
+    type: 'checkbox',
     on: { change: () => this.#choose() },
   });
-  readonly #listed = element('p', { class: 'soft', id: 'zones-status', attributes: { role: 'status' } });
+  readonly #listed = element('p', { class: 'soft', id: 'zones-status', role: 'status' });
   readonly #kept = element('p', {
     class: 'note',
     key: 'zonesNotKept',
@@ -67,19 +62,20 @@ class ZoneDesk {
     hidden: true,
   });
   readonly #command = element('code');
-  readonly #csvButton = element('button', {
-    key: 'zonesCsv',
-    id: 'zones-csv',
-    click: () => this.#csv && download(this.#csv, 'zones.csv'),
-  });
+  readonly #csvButton = button(
+    'zonesCsv',
+    { id: 'zones-csv' },
+    () => this.#csv && download(this.#csv, 'zones.csv'),
+  );
   readonly #file = element('input', {
     class: 'file-input',
     label: 'zonesImport',
     id: 'zones-file',
-    attributes: { type: 'file', accept: '.geojson,.json,application/geo+json' },
+    type: 'file',
+    accept: '.geojson,.json,application/geo+json',
     on: { change: () => void this.#import() },
   });
-  readonly #imported = element('p', { class: 'note', id: 'zones-imported', attributes: { role: 'status' } });
+  readonly #imported = element('p', { class: 'note', id: 'zones-imported', role: 'status' });
   readonly #rest: HTMLElement;
   #worker: Worker | undefined;
   /** The codes of the current zones; undefined while they are being listed. */
@@ -90,31 +86,23 @@ class ZoneDesk {
 
   constructor(private readonly desk: Desk) {
     overlayOf(desk);
-    const geoJson = element('button', {
-      key: 'zonesGeoJson',
-      id: 'zones-geojson',
-      click: () =>
-        download(new Blob([geoJsonOf(zones.now)], { type: 'application/geo+json' }), 'zones.geojson'),
-    });
-    const removeAll = element('button', {
-      key: 'zonesRemoveAll',
-      class: 'link',
-      id: 'zones-remove',
-      click: () => {
-        this.#keep([]);
-        this.#draw.focus();
-      },
+    const geoJson = button('zonesGeoJson', { id: 'zones-geojson' }, () =>
+      download(new Blob([geoJsonOf(zones.now)], { type: 'application/geo+json' }), 'zones.geojson'),
+    );
+    const removeAll = button('zonesRemoveAll', { class: 'link', id: 'zones-remove' }, () => {
+      this.#keep([]);
+      this.#draw.focus();
     });
     this.#rest = element(
       'div',
       { class: 'zones-rest' },
-      element('label', { key: 'zoneSize', attributes: { for: 'zone-size' } }),
+      element('label', { key: 'zoneSize', for: 'zone-size' }),
       this.#size,
       element('label', { class: 'check' }, this.#compact, element('span', { key: 'zoneCompact' })),
       this.#listed,
       element('div', { class: 'downloads' }, this.#csvButton, geoJson),
       element('p', { key: 'zonesCommand' }),
-      element('pre', { id: 'zones-command', attributes: { tabindex: '0' } }, this.#command),
+      element('pre', { id: 'zones-command', tabindex: '0' }, this.#command),
       removeAll,
     );
   }
@@ -256,7 +244,7 @@ class ZoneDesk {
 
   #item(zone: Zone, index: number): HTMLElement {
     const { name } = zone;
-    const button = (
+    const action = (
       key: 'zoneShow' | 'zoneEdit' | 'zoneCopy' | 'removeAll',
       label: 'zoneShowOf' | 'zoneEditOf' | 'zoneCopyOf' | 'zoneRemoveOf',
       click: () => void,
@@ -274,13 +262,14 @@ class ZoneDesk {
     sign.setAttribute('aria-hidden', 'true');
     const input = element('input', {
       id: `zone-name-${index}`,
-      attributes: { type: 'text', autocomplete: 'off' },
+      type: 'text',
+      autocomplete: 'off',
       // Tab has to find the next field where it is.
       on: { change: () => setTimeout(() => this.#rename(zone, input.value)) },
     });
     input.value = name;
     input.setAttribute('aria-label', say('zoneName', { zone: index + 1 }));
-    const copying = button('zoneCopy', 'zoneCopyOf', () => void this.#copy(index));
+    const copying = action('zoneCopy', 'zoneCopyOf', () => void this.#copy(index));
     copying.classList.add('zone-copy');
     return element(
       'li',
@@ -290,7 +279,7 @@ class ZoneDesk {
         { class: 'zone-head' },
         sign,
         input,
-        button('removeAll', 'zoneRemoveOf', () => {
+        action('removeAll', 'zoneRemoveOf', () => {
           this.#keep(zones.now.filter(({ id }) => id !== zone.id));
           this.#draw.focus();
         }),
@@ -298,16 +287,11 @@ class ZoneDesk {
       element(
         'div',
         { class: 'copies' },
-        button('zoneShow', 'zoneShowOf', () => this.desk.map.now?.showBox(boxOf(zone.corners))),
-        button('zoneEdit', 'zoneEditOf', () => this.#edit(zone)),
+        action('zoneShow', 'zoneShowOf', () => this.desk.map.now?.showBox(boxOf(zone.corners))),
+        action('zoneEdit', 'zoneEditOf', () => this.#edit(zone)),
         copying,
       ),
-      element(
-        'details',
-        {},
-        element('summary'),
-        element('pre', { class: 'code', attributes: { tabindex: '0' } }),
-      ),
+      element('details', {}, element('summary'), element('pre', { class: 'code', tabindex: '0' })),
     );
   }
 

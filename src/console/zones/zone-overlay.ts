@@ -2,7 +2,7 @@
 // what is pressed on the map comes here first.
 
 import type { Desk, MapView } from '../desk.js';
-import { byId, element, focusMap, svg } from '../shell/elements.js';
+import { button, byId, element, focusMap, svg } from '../shell/elements.js';
 import { language, number, say } from '../words/language.js';
 import { zones } from './kept-zones.js';
 import { type Corner, cornerAt, faultOf, MAX_CORNERS, type Zone, zoneCss } from './zone.js';
@@ -31,8 +31,8 @@ interface Drawing {
 
 export class ZoneOverlay {
   readonly #picture = svg('svg', { class: 'zone-picture', 'aria-hidden': 'true' });
-  readonly #bar = element('div', { class: 'zone-bar', label: 'zoneDrawing', attributes: { role: 'group' } });
-  readonly #status = element('p', { id: 'zone-status', attributes: { role: 'status' } });
+  readonly #bar = element('div', { class: 'zone-bar', label: 'zoneDrawing', role: 'group' });
+  readonly #status = element('p', { id: 'zone-status', role: 'status' });
   /** Corners that can be moved, in their order. */
   readonly #handles = element('div', { class: 'zone-handles' });
   readonly #frame: HTMLElement;
@@ -47,22 +47,12 @@ export class ZoneOverlay {
     const map = byId('map');
     this.#frame = map.parentElement!;
     map.after(this.#picture);
-    const button = (
-      key: 'zoneCorner' | 'zoneUndo' | 'zoneEnd' | 'zoneCancel',
-      run: () => void,
-    ): HTMLElement =>
-      element('button', {
-        key,
-        class: key === 'zoneEnd' ? 'strong' : '',
-        id: `zone-${key.slice(4).toLowerCase()}`,
-        click: run,
-      });
     this.#bar.append(
       this.#status,
-      button('zoneCorner', () => this.#addMiddle()),
-      button('zoneUndo', () => this.#undo()),
-      button('zoneEnd', () => this.#finish()),
-      button('zoneCancel', () => this.#end(undefined)),
+      button('zoneCorner', { id: 'zone-corner' }, () => this.#addMiddle()),
+      button('zoneUndo', { id: 'zone-undo' }, () => this.#undo()),
+      button('zoneEnd', { class: 'strong', id: 'zone-end' }, () => this.#finish()),
+      button('zoneCancel', { id: 'zone-cancel' }, () => this.#end(undefined)),
     );
     this.#listen(map);
     desk.map.each((view) => view?.onMove(() => this.#draw()));
