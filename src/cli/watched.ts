@@ -55,7 +55,6 @@ const READY_MS = 15_000;
 const STALLED_MS = 60_000;
 
 export class Watched {
-  readonly #options: WatchedOptions;
   #server: Server | undefined;
   #timer: NodeJS.Timeout;
   #last: { readonly atMs: number; readonly look: BusLook } | undefined;
@@ -77,8 +76,7 @@ export class Watched {
     return watched;
   }
 
-  private constructor(options: WatchedOptions) {
-    this.#options = options;
+  private constructor(private readonly options: WatchedOptions) {
     const { giveBackAfterMs = LOOK_MS } = options;
     this.#timer = setInterval(() => void this.#look(), Math.min(LOOK_MS, Math.max(100, giveBackAfterMs / 2)));
     void this.#look();
@@ -96,10 +94,10 @@ export class Watched {
   }
 
   async #look(): Promise<void> {
-    const look = await this.#options.look().catch(() => undefined);
+    const look = await this.options.look().catch(() => undefined);
     if (look === undefined) return;
     this.#last = { atMs: performance.now(), look };
-    const { counters, gauges } = this.#options.figures();
+    const { counters, gauges } = this.options.figures();
     const { messages = 0, already = 0, dead_letters = 0 } = counters;
     const done = messages + already + dead_letters;
     // Workers on NATS share waiting messages; a member of a Kafka group has its own.
@@ -110,14 +108,14 @@ export class Watched {
       ({ bytes, maxBytes }) => maxBytes > 0 && bytes >= NEARLY_FULL * maxBytes,
     );
     for (const { name, bytes, maxBytes } of full)
-      this.#options.say(
+      this.options.say(
         `warning: ${name} is ${Math.floor((100 * bytes) / maxBytes)} % full and refuses more when it is full; hexcodes worker setup --max-bytes makes it larger`,
       );
     await this.#giveBack();
   }
 
   async #giveBack(): Promise<void> {
-    const { giveBack, giveBackAfterMs, say } = this.#options;
+    const { giveBack, giveBackAfterMs, say } = this.options;
     if (giveBack === undefined || giveBackAfterMs === undefined) return;
     try {
       const count = await giveBack(giveBackAfterMs);
@@ -179,7 +177,7 @@ export class Watched {
   }
 
   *#lines(): Generator<string> {
-    const { role, figures } = this.#options;
+    const { role, figures } = this.options;
     const { counters, gauges = {}, times } = figures();
     const own = `role="${role}"`;
     const one = (name: string, kind: string, value: number, labels = own): string =>

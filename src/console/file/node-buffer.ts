@@ -3,11 +3,7 @@
 
 /** Bytes with the methods of Buffer, over memory owned by the caller. */
 export class Buffer {
-  readonly #bytes: Uint8Array;
-
-  private constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
+  private constructor(private readonly bytes: Uint8Array) {}
 
   static from(source: ArrayBufferLike | string, offset = 0, sizeBytes?: number): Buffer {
     const bytes =
@@ -22,22 +18,22 @@ export class Buffer {
   }
 
   indexOf(byte: number, from = 0): number {
-    return this.#bytes.indexOf(byte, from);
+    return this.bytes.indexOf(byte, from);
   }
 
   includes(byte: number): boolean {
-    return this.#bytes.includes(byte);
+    return this.bytes.includes(byte);
   }
 
   /** Copies a source that is as long as the target. */
   fill(source: Uint8Array, _from: number, _to: number): this {
-    this.#bytes.set(source);
+    this.bytes.set(source);
     return this;
   }
 
   /** A character for each byte. */
   toString(_encoding: 'latin1'): string {
-    return Array.from(this.#bytes, (byte) => String.fromCharCode(byte)).join('');
+    return Array.from(this.bytes, (byte) => String.fromCharCode(byte)).join('');
   }
 }
 

@@ -66,18 +66,15 @@ interface PendingAnswer {
 
 /** The blocks of one body that are in the pool. Answers arrive in any order and are taken in the order of the body. */
 class PooledBlocks {
-  readonly #x: Exchange;
-  readonly #pool: Pool;
-  readonly #onProgress: () => void;
   #pending: PendingAnswer[] = [];
   #isWaitingForPool = false;
 
   /** @param onProgress called when an answer has arrived, and when the pool takes blocks again */
-  constructor(x: Exchange, pool: Pool, onProgress: () => void) {
-    this.#x = x;
-    this.#pool = pool;
-    this.#onProgress = onProgress;
-  }
+  constructor(
+    private readonly x: Exchange,
+    private readonly pool: Pool,
+    private readonly onProgress: () => void,
+  ) {}
 
   /** No block is in the pool, and no answer waits to be taken. */
   get isEmpty(): boolean {
@@ -109,11 +106,11 @@ class PooledBlocks {
     if (this.#isWaitingForPool) return false;
     const pooledBytes = this.#pending.reduce((sum, { blockBytes }) => sum + blockBytes, 0);
     if (!this.isEmpty && pooledBytes + block.length > MAX_POOLED_BYTES) return false;
-    if (!this.#pool.mayTakeBodyBlock(this.#x.keyId)) {
+    if (!this.pool.mayTakeBodyBlock(this.x.keyId)) {
       this.#isWaitingForPool = true;
-      this.#x.after(this.#pool.whenBodyMayContinue(this.#x.keyId), () => {
+      this.x.after(this.pool.whenBodyMayContinue(this.x.keyId), () => {
         this.#isWaitingForPool = false;
-        this.#onProgress();
+        this.onProgress();
       });
       return false;
     }
@@ -127,11 +124,11 @@ class PooledBlocks {
   convert(job: BulkJob, block: Uint8Array, settle: (converted: RowCounts) => void): void {
     const pending: PendingAnswer = { blockBytes: block.length, answer: undefined };
     this.#pending.push(pending);
-    const answered = this.#pool.convert(job, block, this.#x.keyId);
+    const answered = this.pool.convert(job, block, this.x.keyId);
     answered.then(settle, () => settle(NOTHING_CONVERTED));
-    this.#x.after(answered, (answer) => {
+    this.x.after(answered, (answer) => {
       pending.answer = answer;
-      this.#onProgress();
+      this.onProgress();
     });
   }
 
@@ -188,9 +185,6 @@ export class RevokedKeyError extends AnsweredError {
  * body. The exchange runs all callbacks (`guard`, `nextTurn`, `after`) and handles everything thrown in this folder.
  */
 export class BulkFlow {
-  readonly #x: Exchange;
-  readonly #context: BulkContext;
-  readonly #request: ParsedBulkRequest;
   readonly #intake: BulkIntake;
   readonly #pooled: PooledBlocks;
   readonly #response: BulkResponse;
@@ -203,15 +197,12 @@ export class BulkFlow {
 
   /** @param onOver called once when the exchange is over */
   constructor(
-    x: Exchange,
+    private readonly x: Exchange,
     readonly work: OpenWork,
-    request: ParsedBulkRequest,
-    context: BulkContext,
+    private readonly request: ParsedBulkRequest,
+    private readonly context: BulkContext,
     onOver: () => void,
   ) {
-    this.#x = x;
-    this.#context = context;
-    this.#request = request;
     const moreToDo = (): void => this.#scheduleTurn();
     this.#pooled = new PooledBlocks(x, context.pool, moreToDo);
     this.#limit = new BulkLimit(x.notes.entry, moreToDo);
@@ -231,7 +222,7 @@ export class BulkFlow {
 
   /** Called periodically: spools the answer of a peer that does not read, and ends that of a stalled peer. */
   sweep(nowMs: number): void {
-    this.#x.guard(() => {
+    this.x.guard(() => {
       const { isReceived, lastChunkMs } = this.#intake;
       this.#response.sweep(nowMs, !isReceived);
       this.#hold();
@@ -243,7 +234,7 @@ export class BulkFlow {
         return;
       }
       const lastMs = Math.max(lastChunkMs, this.#response.progressMs, this.#waitedMs);
-      if (nowMs - lastMs < this.#context.times.noProgressMs) return;
+      if (nowMs - lastMs < this.context.times.noProgressMs) return;
       throw new StalledPeerError(
         isReceived ? 'the peer takes no more of its answer' : 'the peer neither sends nor reads',
       );
@@ -252,7 +243,7 @@ export class BulkFlow {
 
   /** Ends the body, because its key was changed. */
   revoke(fault: KeyFault): void {
-    this.#x.reject(new RevokedKeyError(fault));
+    this.x.reject(new RevokedKeyError(fault));
   }
 
   /**
@@ -260,15 +251,15 @@ export class BulkFlow {
    * @throws OverBudgetError
    */
   #hold(): void {
-    const { gzipIn, gzipOut } = this.#request;
+    const { gzipIn, gzipOut } = this.request;
     const gzipBytes = (gzipIn ? GZIP_BYTES : 0) + (gzipOut ? GZIP_BYTES : 0);
-    this.#x.hold(gzipBytes + this.#intake.heldBytes + this.#pooled.heldBytes + this.#response.heldBytes);
+    this.x.hold(gzipBytes + this.#intake.heldBytes + this.#pooled.heldBytes + this.#response.heldBytes);
   }
 
   #onInput(): void {
     this.#hold();
     const { onePieceBytes = Number.POSITIVE_INFINITY } = this.#intake;
-    if (onePieceBytes > MAX_IMMEDIATE_BYTES || this.#request.gzipOut) {
+    if (onePieceBytes > MAX_IMMEDIATE_BYTES || this.request.gzipOut) {
       this.#scheduleTurn();
     } else {
       this.#response.collect();
@@ -280,7 +271,7 @@ export class BulkFlow {
   #scheduleTurn(): void {
     if (this.#isTurnDue) return;
     this.#isTurnDue = true;
-    this.#x.nextTurn(() => {
+    this.x.nextTurn(() => {
       this.#isTurnDue = false;
       this.#takeTurn();
     });
@@ -298,7 +289,7 @@ export class BulkFlow {
       this.#response.setSize(sizeFromFrameHeaders(intake));
     }
     const convertedBytes = intake.job === undefined ? 0 : this.#convert(intake.job);
-    if (this.#x.state === 'over') return;
+    if (this.x.state === 'over') return;
     const isIdle = intake.blocks.length === 0 && this.#pooled.isEmpty;
     if (isIdle && intake.error !== undefined) throw intake.error;
     if (isIdle && intake.hasEnded) {
@@ -313,7 +304,7 @@ export class BulkFlow {
 
   /** Converts blocks as far as the turn, the pool and the response allow; returns how many bytes in this thread. */
   #convert(job: BulkJob): number {
-    const { sink, buffers } = this.#context;
+    const { sink, buffers } = this.context;
     const intake = this.#intake;
     const allowance = blockAllowance(job);
     let convertedBytes = 0;
@@ -355,7 +346,7 @@ export class BulkFlow {
    * block.
    */
   #convertNow(admission: Admission, allowance: WorkAllowance): number {
-    const { kernel, sink } = this.#context;
+    const { kernel, sink } = this.context;
     let converted = NOTHING_CONVERTED;
     try {
       const answered = convertInto(kernel, admission.job, admission.part, sink, { allowance });
@@ -396,7 +387,7 @@ export class BulkFlow {
       const answer = this.#pooled.shift();
       if (answer === undefined) return;
       const { bytes } = answer;
-      this.#response.write(bytes, () => this.#context.pool.giveBack(bytes));
+      this.#response.write(bytes, () => this.context.pool.giveBack(bytes));
     }
   }
 }

@@ -18,14 +18,12 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 const NO_BYTES = new Uint8Array(0);
 
 export class BulkIntake {
-  readonly #x: Exchange;
   /** Undefined until the file of a form has begun. */
   #reader: BulkReader | undefined;
   /** The reader of a body that is a form. */
   readonly #form: FormReader | undefined;
   readonly #buffers: BlockBuffers;
   readonly #gunzip: Stage | undefined;
-  readonly #onInput: () => void;
   #blocks: Block[] = [];
   #waitingBytes = 0;
   /** Bytes of the buffers that the waiting blocks lie in. */
@@ -40,12 +38,11 @@ export class BulkIntake {
 
   /** @param onInput called when there is more to convert and when the body ends; the exchange handles its errors */
   constructor(
-    x: Exchange,
+    private readonly x: Exchange,
     parsed: ParsedBulkRequest,
     { buffers, kernel }: { readonly buffers: BlockBuffers; readonly kernel: Kernel },
-    onInput: () => void,
+    private readonly onInput: () => void,
   ) {
-    this.#x = x;
     const { conversion, form, gzipIn } = parsed;
     if (conversion !== undefined) this.#reader = new BulkReader(conversion.request, buffers, kernel);
     if (form !== undefined) {
@@ -55,7 +52,6 @@ export class BulkIntake {
       });
     }
     this.#buffers = buffers;
-    this.#onInput = onInput;
     if (gzipIn) this.#gunzip = this.#readPacked();
     else this.#readPlain();
   }
@@ -134,7 +130,7 @@ export class BulkIntake {
   setStopped(isStopped: boolean): void {
     if (isStopped === this.#isStopped || this.#isClosed) return;
     this.#isStopped = isStopped;
-    const source = this.#gunzip ?? this.#x.body;
+    const source = this.#gunzip ?? this.x.body;
     if (isStopped) source.pause();
     else source.resume();
   }
@@ -149,7 +145,7 @@ export class BulkIntake {
 
   #readPlain(): void {
     let isFirst = true;
-    this.#x.body.stream((chunk, isLast) => {
+    this.x.body.stream((chunk, isLast) => {
       this.#noteChunk(isLast);
       this.#take(chunk);
       if (isLast) {
@@ -157,26 +153,26 @@ export class BulkIntake {
         this.#end();
       }
       isFirst = false;
-      this.#onInput();
+      this.onInput();
     });
   }
 
   #readPacked(): Stage {
-    const gunzip = gunzipStage(this.#x, {
+    const gunzip = gunzipStage(this.x, {
       data: (bytes) => {
         this.#take(bytes);
-        this.#onInput();
+        this.onInput();
       },
       end: () => {
         this.#end();
-        this.#onInput();
+        this.onInput();
       },
-      drain: () => this.#x.body.resume(),
+      drain: () => this.x.body.resume(),
     });
-    this.#x.body.stream((chunk, isLast) => {
+    this.x.body.stream((chunk, isLast) => {
       this.#noteChunk(isLast);
       // A copy, because the chunk is valid during this call only.
-      if (chunk.length > 0 && !gunzip.write(chunk.slice())) this.#x.body.pause();
+      if (chunk.length > 0 && !gunzip.write(chunk.slice())) this.x.body.pause();
       if (isLast) gunzip.end();
     });
     return gunzip;

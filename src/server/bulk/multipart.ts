@@ -51,10 +51,8 @@ enum State {
 }
 
 export class FormReader {
-  readonly #boundary: string;
   /** A line end, two hyphens and the boundary. */
   readonly #mark: Buffer;
-  readonly #onPart: (head: PartHead) => void;
   #state = State.Preamble;
   #parts = 0;
   /** Undecided bytes of the body; at first the line end that a body need not begin with. */
@@ -62,10 +60,11 @@ export class FormReader {
   #skippedBytes = 0;
 
   /** @param onPart called with the head of the file, before its first byte; `push` rethrows its errors */
-  constructor(boundary: string, onPart: (head: PartHead) => void) {
-    this.#boundary = boundary;
+  constructor(
+    private readonly boundary: string,
+    private readonly onPart: (head: PartHead) => void,
+  ) {
     this.#mark = Buffer.from(`\r\n--${boundary}`);
-    this.#onPart = onPart;
   }
 
   /** Bytes of memory that the reader holds. */
@@ -93,10 +92,10 @@ export class FormReader {
 
   /** @throws FormBodyError where the body ended before its form did */
   end(): void {
-    if (this.#state === State.Preamble) throw new FormBodyError(`the body has no line --${this.#boundary}`);
+    if (this.#state === State.Preamble) throw new FormBodyError(`the body has no line --${this.boundary}`);
     if (this.#state !== State.Epilogue) {
       throw new FormBodyError(
-        `the body ends without the line --${this.#boundary}--: it was cut off or damaged`,
+        `the body ends without the line --${this.boundary}--: it was cut off or damaged`,
       );
     }
     if (this.#parts === 0) throw new FormBodyError('the form has no file');
@@ -142,7 +141,7 @@ export class FormReader {
     const line = bytes.toString('latin1', 0, feed < 0 ? Math.min(bytes.length, MAX_LINE_BYTES) : feed + 1);
     if (!/^[ \t]*\r?\n?$/.test(line) || line.length === MAX_LINE_BYTES) {
       throw new FormBodyError(
-        `a line begins with the boundary --${this.#boundary} and goes on: it is damaged`,
+        `a line begins with the boundary --${this.boundary} and goes on: it is damaged`,
       );
     }
     if (feed < 0) return this.#wait(bytes);
@@ -159,7 +158,7 @@ export class FormReader {
     }
     if (end === -1) return this.#wait(bytes);
     this.#parts++;
-    this.#onPart(headOf(bytes.toString('utf8', 0, Math.max(0, end))));
+    this.onPart(headOf(bytes.toString('utf8', 0, Math.max(0, end))));
     this.#state = State.Content;
     return bytes.subarray(end + 4);
   }
@@ -170,7 +169,7 @@ export class FormReader {
     throw new FormBodyError(
       this.#state === State.Epilogue
         ? `more than ${MAX_SKIPPED_BYTES} bytes follow the end of the form`
-        : `the body has no line --${this.#boundary} in its first ${MAX_SKIPPED_BYTES} bytes`,
+        : `the body has no line --${this.boundary} in its first ${MAX_SKIPPED_BYTES} bytes`,
     );
   }
 

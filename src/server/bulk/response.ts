@@ -48,8 +48,6 @@ interface KeptPiece {
  * readers add nothing └──► memory, Spool held: until `begin` or `end`
  */
 class BulkOutlet {
-  readonly #x: Exchange;
-  readonly #parts: OutletParts;
   /** Undefined while the answer is held. */
   #answer: StreamedAnswer | undefined;
   /** Pieces of a held answer that needs no spool yet. */
@@ -63,9 +61,10 @@ class BulkOutlet {
   #isClosed = false;
   #wakeUnspooling: (() => void) | undefined;
 
-  constructor(x: Exchange, parts: OutletParts) {
-    this.#x = x;
-    this.#parts = parts;
+  constructor(
+    private readonly x: Exchange,
+    private readonly parts: OutletParts,
+  ) {
     if (!parts.isHeld) this.#start(undefined);
   }
 
@@ -115,7 +114,7 @@ class BulkOutlet {
     this.#keptBytes = 0;
     if (this.#spool === undefined) return;
     this.#isSpooling = true;
-    this.#unspool(this.#spool, answer).catch((error: unknown) => this.#x.reject(error));
+    this.#unspool(this.#spool, answer).catch((error: unknown) => this.x.reject(error));
   }
 
   /**
@@ -128,11 +127,11 @@ class BulkOutlet {
     if (answer === undefined || this.#isClosed || !this.#isAnswerFull || !this.#isStuck(nowMs)) return false;
     const begins = mayBegin && !this.#isSpooling;
     if (begins) {
-      this.#spool = this.#parts.spools.open(this.#x.keyId);
+      this.#spool = this.parts.spools.open(this.x.keyId);
       this.#isSpooling = true;
-      this.#unspool(this.#spool, answer).catch((error: unknown) => this.#x.reject(error));
+      this.#unspool(this.#spool, answer).catch((error: unknown) => this.x.reject(error));
     }
-    if (this.#isSpooling) this.#parts.onDrain();
+    if (this.#isSpooling) this.parts.onDrain();
     return begins;
   }
 
@@ -140,7 +139,7 @@ class BulkOutlet {
     this.#isEnding = true;
     if (this.#answer === undefined && this.#spool !== undefined) {
       // A failure of the disk must be known before the answer begins.
-      this.#x.after(this.#spool.written, () => this.#endNow());
+      this.x.after(this.#spool.written, () => this.#endNow());
     } else {
       this.#endNow();
     }
@@ -166,12 +165,12 @@ class BulkOutlet {
   }
 
   #start(sizeBytes: number | undefined): StreamedAnswer {
-    const answer = this.#parts.start(sizeBytes);
+    const answer = this.parts.start(sizeBytes);
     this.#answer = answer;
     answer.onDrain = () => {
       this.#isAnswerFull = false;
       if (this.#wakeUnspooling !== undefined) this.#wake();
-      else this.#parts.onDrain();
+      else this.parts.onDrain();
     };
     return answer;
   }
@@ -182,7 +181,7 @@ class BulkOutlet {
       this.#keptBytes += bytes.buffer.byteLength;
       this.#kept.push({ bytes, sent });
       if (this.#keptBytes <= MAX_KEPT_BYTES) return;
-      this.#spool = this.#parts.spools.open(this.#x.keyId);
+      this.#spool = this.parts.spools.open(this.x.keyId);
       this.#keptBytes = 0;
       for (const piece of this.#kept.splice(0)) this.#append(piece.bytes, piece.sent);
     } else {
@@ -192,14 +191,14 @@ class BulkOutlet {
 
   #append(bytes: Uint8Array, sent: (() => void) | undefined): void {
     const written = this.#spool!.append(bytes).finally(() => sent?.());
-    this.#x.after(written, () => {
-      if (!this.isFull) this.#parts.onDrain();
+    this.x.after(written, () => {
+      if (!this.isFull) this.parts.onDrain();
     });
   }
 
   /** Whether the peer has read nothing for a while. */
   #isStuck(nowMs: number): boolean {
-    return nowMs - this.progressMs >= this.#parts.times.spoolAfterMs;
+    return nowMs - this.progressMs >= this.parts.times.spoolAfterMs;
   }
 
   #wake(): void {
@@ -231,7 +230,7 @@ class BulkOutlet {
     // Its file would only grow.
     spool.close();
     this.#spool = undefined;
-    this.#parts.onDrain();
+    this.parts.onDrain();
   }
 
   #finish(): void {
@@ -262,10 +261,6 @@ export interface ResponseEvents {
 }
 
 export class BulkResponse {
-  readonly #x: Exchange;
-  readonly #request: ParsedBulkRequest;
-  readonly #context: BulkContext;
-  readonly #events: ResponseEvents;
   #outlet: BulkOutlet | undefined;
   #gzip: Stage | undefined;
   #isGzipFull = false;
@@ -274,12 +269,12 @@ export class BulkResponse {
   #pieces: Uint8Array[] | undefined;
   #hasEnded = false;
 
-  constructor(x: Exchange, request: ParsedBulkRequest, context: BulkContext, events: ResponseEvents) {
-    this.#x = x;
-    this.#request = request;
-    this.#context = context;
-    this.#events = events;
-  }
+  constructor(
+    private readonly x: Exchange,
+    private readonly request: ParsedBulkRequest,
+    private readonly context: BulkContext,
+    private readonly events: ResponseEvents,
+  ) {}
 
   get isFull(): boolean {
     return this.#isGzipFull || this.#outlet?.isFull === true;
@@ -297,7 +292,7 @@ export class BulkResponse {
 
   /** Whether a size could still be used: nothing is written yet, and nothing will be compressed or held. */
   get isSizeable(): boolean {
-    const { gzipOut, isHeld } = this.#request;
+    const { gzipOut, isHeld } = this.request;
     const hasBegun = this.isSized || this.#outlet !== undefined || this.#pieces !== undefined;
     return !hasBegun && !gzipOut && !isHeld;
   }
@@ -348,11 +343,11 @@ export class BulkResponse {
   writeNow(bytes: Uint8Array, isLast: boolean): void {
     if (bytes.length === 0) return;
     let sentBytes = 0;
-    if (this.#pieces === undefined && !this.#request.gzipOut) {
+    if (this.#pieces === undefined && !this.request.gzipOut) {
       sentBytes = this.#begin().writeNow(bytes, isLast);
       if (sentBytes === bytes.length) return;
     }
-    const { pool } = this.#context;
+    const { pool } = this.context;
     const rest = pool.copyOf(bytes.subarray(sentBytes));
     this.write(rest, () => pool.giveBack(rest));
   }
@@ -361,8 +356,8 @@ export class BulkResponse {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     if (this.#pieces !== undefined) {
-      const body = Buffer.concat([this.#events.head(), ...this.#pieces]);
-      this.#x.send(200, this.#answerType, body, VARY + this.#x.notes.hint);
+      const body = Buffer.concat([this.events.head(), ...this.#pieces]);
+      this.x.send(200, this.#answerType, body, VARY + this.x.notes.hint);
       return;
     }
     const outlet = this.#begin();
@@ -373,8 +368,8 @@ export class BulkResponse {
   /** Called periodically: see BulkOutlet. */
   sweep(nowMs: number, mayBegin: boolean): void {
     if (this.#outlet?.sweep(nowMs, mayBegin)) {
-      this.#context.logger.info(
-        { request_id: this.#x.head.requestId, route: this.#x.head.pattern },
+      this.context.logger.info(
+        { request_id: this.x.head.requestId, route: this.x.head.pattern },
         'an answer is spooled',
       );
     }
@@ -386,7 +381,7 @@ export class BulkResponse {
   }
 
   get #answerType(): string {
-    const { conversion } = this.#request;
+    const { conversion } = this.request;
     if (conversion === undefined) throw new Error('the format of the answer is not known yet');
     return conversion.answerType;
   }
@@ -394,42 +389,42 @@ export class BulkResponse {
   /** Starts the answer if needed: its head and the bytes before the first row. */
   #begin(): BulkOutlet {
     if (this.#outlet !== undefined) return this.#outlet;
-    const { spools, times } = this.#context;
-    const { gzipOut, isHeld } = this.#request;
-    const outlet = new BulkOutlet(this.#x, {
+    const { spools, times } = this.context;
+    const { gzipOut, isHeld } = this.request;
+    const outlet = new BulkOutlet(this.x, {
       spools,
       times,
       isHeld,
       start: (sizeBytes) => this.#start(sizeBytes ?? this.#sizeBytes),
       onDrain: () => {
         this.#gzip?.resume();
-        this.#events.drain();
+        this.events.drain();
       },
     });
     this.#outlet = outlet;
     if (gzipOut) this.#gzip = this.#gzipInto(outlet);
-    this.write(this.#events.head());
+    this.write(this.events.head());
     return outlet;
   }
 
   /** An answer without a byte has no size: it is sent in chunks. */
   #start(sizeBytes = 0): StreamedAnswer {
-    const { gzipIn, gzipOut, isHeld } = this.#request;
+    const { gzipIn, gzipOut, isHeld } = this.request;
     const type = this.#answerType;
-    const lines = (gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY) + this.#x.notes.hint;
+    const lines = (gzipOut ? `\r\nContent-Encoding: gzip${VARY}` : VARY) + this.x.notes.hint;
     // The end is known before the last rows are answered only for a body of known length whose rows do not come from
     // a disk.
-    const mayEndLate = gzipIn || gzipOut || isHeld || this.#x.head.bodySizeBytes < 0;
+    const mayEndLate = gzipIn || gzipOut || isHeld || this.x.head.bodySizeBytes < 0;
     const answer =
       sizeBytes === 0
-        ? this.#x.startChunked(200, type, lines, mayEndLate)
-        : this.#x.startSized(200, type, lines, sizeBytes);
+        ? this.x.startChunked(200, type, lines, mayEndLate)
+        : this.x.startSized(200, type, lines, sizeBytes);
     if (answer === undefined) throw new Error('the request is answered already');
     return answer;
   }
 
   #gzipInto(outlet: BulkOutlet): Stage {
-    const gzip = gzipStage(this.#x, {
+    const gzip = gzipStage(this.x, {
       data: (bytes) => {
         outlet.write(bytes);
         if (outlet.isFull) gzip.pause();
@@ -437,7 +432,7 @@ export class BulkResponse {
       end: () => outlet.end(),
       drain: () => {
         this.#isGzipFull = false;
-        this.#events.drain();
+        this.events.drain();
       },
     });
     return gzip;

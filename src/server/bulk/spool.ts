@@ -114,8 +114,6 @@ export class Spools {
 
 /** A queue of bytes on disk: first in, first out. */
 export class Spool {
-  readonly #claim: (ownBytes: number, moreBytes: number) => void;
-  readonly #release: (ownBytes: number) => void;
   readonly #file: Promise<FileHandle>;
   /** The last write. Writes run one after another; after a failed write all others fail, too. */
   #written: Promise<unknown>;
@@ -127,11 +125,9 @@ export class Spool {
 
   constructor(
     path: string,
-    claim: (ownBytes: number, moreBytes: number) => void,
-    release: (ownBytes: number) => void,
+    private readonly claim: (ownBytes: number, moreBytes: number) => void,
+    private readonly release: (ownBytes: number) => void,
   ) {
-    this.#claim = claim;
-    this.#release = release;
     this.#file = openUnnamed(path);
     this.#written = this.#file;
     // The next `append` or `next` rejects too.
@@ -164,7 +160,7 @@ export class Spool {
    * @throws SpoolFullError, not as a rejection
    */
   append(bytes: Uint8Array): Promise<void> {
-    this.#claim(this.#sizeBytes, bytes.length);
+    this.claim(this.#sizeBytes, bytes.length);
     const at = this.#sizeBytes;
     this.#sizeBytes += bytes.length;
     const written = this.#written.then(async () => {
@@ -193,7 +189,7 @@ export class Spool {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#release(this.#sizeBytes);
+    this.release(this.#sizeBytes);
     // A write may still use the file.
     const close = (): Promise<void> => this.#file.then((file) => file.close());
     this.#written.then(close, close).catch(() => {});

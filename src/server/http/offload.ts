@@ -48,7 +48,6 @@ interface SlowRows {
 export class WorkAllowance implements RowAllowance {
   #rows: number;
   #ownSlow: number;
-  readonly #sharedSlow: SlowRows;
   #isSlowSpent = false;
 
   /**
@@ -56,9 +55,12 @@ export class WorkAllowance implements RowAllowance {
    * @param sharedSlow slow rows of all pieces
    * @param ownSlow slow rows of this piece, for when the shared ones are used up
    */
-  constructor(rows: number, sharedSlow: SlowRows, ownSlow: number) {
+  constructor(
+    rows: number,
+    private readonly sharedSlow: SlowRows,
+    ownSlow: number,
+  ) {
     this.#rows = rows;
-    this.#sharedSlow = sharedSlow;
     this.#ownSlow = ownSlow;
   }
 
@@ -77,7 +79,7 @@ export class WorkAllowance implements RowAllowance {
 
   takeSlow(sizeBytes: number): boolean {
     const cost = 1 + Math.floor(sizeBytes / SLOW_ROW_BYTES);
-    if (cost <= this.#sharedSlow.left) this.#sharedSlow.left -= cost;
+    if (cost <= this.sharedSlow.left) this.sharedSlow.left -= cost;
     else if (cost <= this.#ownSlow) this.#ownSlow -= cost;
     else this.#isSlowSpent = true;
     return !this.#isSlowSpent;

@@ -99,7 +99,6 @@ interface BucketOwner {
  * process takes at most a lease before the store knows of it, so that together they pass a rate by a lease each.
  */
 export class SharedBucket extends TokenBucket {
-  readonly #owner: BucketOwner;
   readonly #lease: number;
   /** Taken since the store was told last. */
   #untold = 0;
@@ -112,11 +111,10 @@ export class SharedBucket extends TokenBucket {
     perSecond: number,
     capacity: number,
     nowMs: number,
-    owner: BucketOwner,
+    private readonly owner: BucketOwner,
     previous?: TokenBucket,
   ) {
     super(perSecond, capacity, nowMs, previous?.left(nowMs));
-    this.#owner = owner;
     this.#lease = Math.max(1, Math.floor((perSecond * owner.sharing.leaseMs) / 1000));
     if (!(previous instanceof SharedBucket)) return;
     this.#told = previous.#told;
@@ -128,19 +126,19 @@ export class SharedBucket extends TokenBucket {
   override take(count: number): void {
     super.take(count);
     // Nothing is owed to a store that nobody waits for: a minute without it would be followed by refusals.
-    if (count > 0 && !this.#owner.sharing.mustSettle()) return;
+    if (count > 0 && !this.owner.sharing.mustSettle()) return;
     this.#note(count);
-    if (2 * this.#untold >= this.#lease) this.#owner.sharing.hurry();
+    if (2 * this.#untold >= this.#lease) this.owner.sharing.hurry();
   }
 
   override allowance(): number {
     const ahead = this.#untold + this.#told;
-    return ahead <= 0 || !this.#owner.sharing.mustSettle() ? INFINITE : Math.max(0, this.#lease - ahead);
+    return ahead <= 0 || !this.owner.sharing.mustSettle() ? INFINITE : Math.max(0, this.#lease - ahead);
   }
 
   /** The tokens to tell the store of; undefined where there are none. */
   tell(): RateUse | undefined {
-    const { keyId, kind } = this.#owner;
+    const { keyId, kind } = this.owner;
     const spent = this.#untold;
     this.#untold = 0;
     this.#isNoted = false;
@@ -162,7 +160,7 @@ export class SharedBucket extends TokenBucket {
     this.#untold += count;
     if (this.#isNoted || this.#untold === 0) return;
     this.#isNoted = true;
-    this.#owner.spent(this);
+    this.owner.spent(this);
   }
 }
 

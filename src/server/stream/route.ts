@@ -194,7 +194,6 @@ interface StreamDeps {
 
 export class Streams {
   readonly #connections = new Set<Connection>();
-  readonly #deps: StreamDeps;
   readonly #answerers: Readonly<
     Record<Subprotocol, (keyId: string, entry: Entry | undefined) => FrameAnswerer>
   >;
@@ -203,10 +202,9 @@ export class Streams {
   #isStopping = false;
   #onAllClosed: (() => void) | undefined;
 
-  constructor(deps: StreamDeps) {
+  constructor(private readonly deps: StreamDeps) {
     const { kernel, pool, keys, observer, tuning } = deps;
     for (const subprotocol of SUBPROTOCOLS) observer.streamOf(subprotocol);
-    this.#deps = deps;
     this.#tuning = { ...STREAM_TIMES, sweepMs: 1000, ...tuning.stream };
     const sink = new ByteSink();
     this.#answerers = {
@@ -219,7 +217,7 @@ export class Streams {
   }
 
   get routes(): Route[] {
-    const { observer } = this.#deps;
+    const { observer } = this.deps;
     const socket: SocketRoute<Connection> = {
       maxPayloadBytes: MAX_PAYLOAD_BYTES,
       maxBackpressureBytes: MAX_BACKPRESSURE_BYTES,
@@ -276,7 +274,7 @@ export class Streams {
 
   /** Frames taken so far on all connections. */
   get frameCount(): number {
-    return SUBPROTOCOLS.reduce((sum, name) => sum + this.#deps.observer.streamOf(name).traffic.frames, 0);
+    return SUBPROTOCOLS.reduce((sum, name) => sum + this.deps.observer.streamOf(name).traffic.frames, 0);
   }
 
   /** Refuses new connections and closes the open ones, each after its last answer; resolves when all are closed. */
@@ -305,7 +303,7 @@ export class Streams {
       fail(x, 400, `none of the subprotocols offered is known; there are ${SUBPROTOCOLS.join(' and ')}`);
       return;
     }
-    if (this.#isStopping || !this.#deps.pool.mayTakeBlock(key.id)) {
+    if (this.#isStopping || !this.deps.pool.mayTakeBlock(key.id)) {
       const message = this.#isStopping ? 'the service is restarting' : OVERLOADED_MESSAGE;
       failUnavailable(x, message, this.#isStopping);
       return;
@@ -318,12 +316,12 @@ export class Streams {
     if (x.head.hasGivenId) withholdKey(x);
     const connection: Connection = {
       requestId: x.head.requestId,
-      client: this.#deps.observer.clients.of(x),
+      client: this.deps.observer.clients.of(x),
       openedMs: performance.now(),
       key,
-      work: this.#deps.router.workOf(x, key, 'bulk'),
+      work: this.deps.router.workOf(x, key, 'bulk'),
       entry: x.notes.entry,
-      account: this.#deps.budget.open(key.id, 'sockets'),
+      account: this.deps.budget.open(key.id, 'sockets'),
       subprotocol: subprotocol ?? 'hexcodes.v1.json',
       session: undefined,
       turn: undefined,
@@ -349,7 +347,7 @@ export class Streams {
     const { session, subprotocol, requestId, key, client, entry, openedMs } = connection;
     const points = entry?.points ?? 0;
     const traffic = session?.traffic ?? { frames: 0, bytesIn: 0, bytesOut: 0 };
-    this.#deps.observer.streamClosed(subprotocol, {
+    this.deps.observer.streamClosed(subprotocol, {
       requestId,
       keyId: key.id,
       client,

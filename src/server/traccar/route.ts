@@ -14,32 +14,21 @@ import { isJson, requireJson } from '../http/negotiation.js';
 import { fail, type Route, readWhole } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import type { Forwarder } from './forward/forwarder.js';
-import type { PositionRow } from './forward/sinks/sink.js';
+import { COLUMNS, type PositionRow } from './forward/sinks/sink.js';
 
 // A position as Traccar forwards it: the JSON of its forward type `json`, or the parameters of a URL of its type `url`.
 // Every fault names the member, its value and the rule.
 
-/** null: not given. */
-export interface TrackedPosition {
-  /** A position that Traccar sends again keeps its id; a position without a time gets an id of its own. */
-  readonly id: string;
-  readonly uniqueId: string;
-  readonly name: string | null;
-  /** ISO 8601, in UTC. */
-  readonly fixTime: string | null;
-  readonly deviceTime: string | null;
-  readonly serverTime: string | null;
-  readonly latDeg: number;
-  readonly lngDeg: number;
-  readonly speedKn: number | null;
-  readonly courseDeg: number | null;
-  readonly altitudeM: number | null;
-  readonly accuracyM: number | null;
-  readonly isValid: boolean | null;
-  readonly protocol: string | null;
+/** A position of a request, in the members of a row; null: not given. */
+type Sent = Omit<PositionRow, 'hexcodes' | 'resolution' | 'admin_code' | 'status' | 'attributes'>;
+
+export interface TrackedPosition extends Sent {
   /** JSON as it came, in one line: its integers may have 64 bits. */
-  readonly attributes: string;
+  readonly attributesText: string;
 }
+
+/** Members of a line in their order; the attributes follow as they came. */
+const MEMBERS = COLUMNS.map(([name]) => name).filter((name) => name !== 'attributes');
 
 /** Longest uniqueId, as in Traccar's own database. */
 const MAX_ID_LENGTH = 128;
@@ -197,21 +186,21 @@ function positionOf(
   if (uniqueId === null && (device.uniqueId ?? null) === null)
     reader.wrong(`${ofDevice}uniqueId`, null, idRule);
   const read = {
-    uniqueId: uniqueId as string,
+    unique_id: uniqueId as string,
     name: reader.of(device, ofDevice, 'name', isText, 'a text'),
-    fixTime: time('fixTime'),
-    deviceTime: time('deviceTime'),
-    serverTime: time('serverTime'),
-    latDeg: number('latitude', 90) as number,
-    lngDeg: number('longitude', 180) as number,
-    speedKn: number('speed'),
-    courseDeg: number('course'),
-    altitudeM: number('altitude'),
-    accuracyM: number('accuracy'),
-    isValid: reader.of(position, ofPosition, 'valid', isBoolean, 'true or false'),
+    fix_time: time('fixTime'),
+    device_time: time('deviceTime'),
+    server_time: time('serverTime'),
+    lat: number('latitude', 90) as number,
+    lng: number('longitude', 180) as number,
+    speed_kn: number('speed'),
+    course: number('course'),
+    altitude_m: number('altitude'),
+    accuracy_m: number('accuracy'),
+    valid: reader.of(position, ofPosition, 'valid', isBoolean, 'true or false'),
     protocol: reader.of(position, ofPosition, 'protocol', isText, 'a text'),
     // Only strings hold line ends that count, and there they are escapes.
-    attributes: attributes.replace(/[\r\n]+/g, ' '),
+    attributesText: attributes.replace(/[\r\n]+/g, ' '),
   };
   reader.of(position, ofPosition, 'attributes', isAttributes, attributesRule);
   return reader.faults.length > 0 ? reader.faults : { id: idOf(read), ...read };
@@ -221,10 +210,10 @@ function positionOf(
  * Made of the device, the times and the position: Traccar's own id of a position is 0 until the database has it, which
  * is after it was forwarded for the first time.
  */
-function idOf(read: Omit<TrackedPosition, 'id'>): string {
-  const { uniqueId, fixTime, deviceTime, serverTime, latDeg, lngDeg } = read;
-  if (fixTime === null && deviceTime === null && serverTime === null) return randomUUID().replaceAll('-', '');
-  const text = JSON.stringify([uniqueId, fixTime, deviceTime, serverTime, latDeg, lngDeg]);
+function idOf({ unique_id, fix_time, device_time, server_time, lat, lng }: Omit<Sent, 'id'>): string {
+  if (fix_time === null && device_time === null && server_time === null)
+    return randomUUID().replaceAll('-', '');
+  const text = JSON.stringify([unique_id, fix_time, device_time, server_time, lat, lng]);
   return createHash('sha256').update(text).digest('hex').slice(0, ID_LENGTH);
 }
 
@@ -265,18 +254,19 @@ export function traccarRoutes({ kernel, forwarder, logsPositions }: TraccarDeps)
       return;
     }
     if (!isAdmitted && !admitPoints(x, 1, () => answer(x, read, sizeBytes, true))) return;
-    const { latDeg, lngDeg } = read;
-    const isOk = encodeOne(x, kernel, latDeg, lngDeg, resolution, logsPositions);
-    const row = rowOf(read, isOk ? kernel.textAt(0) : null, resolution);
-    const { id, hexcodes, admin_code, status } = row;
+    const isOk = encodeOne(x, kernel, read.lat, read.lng, resolution, logsPositions);
+    const hexcodes = isOk ? kernel.textAt(0) : null;
+    const admin_code = hexcodes?.slice(0, hexcodes.indexOf('-')) ?? null;
+    const status = isOk ? 'OK' : 'NOT_FOUND';
     const forwarded = forwarder !== undefined;
-    const body = JSON.stringify({ id, hexcodes, resolution, admin_code, forwarded, status });
+    const body = JSON.stringify({ id: read.id, hexcodes, resolution, admin_code, forwarded, status });
     if (to === undefined) {
       x.send(200, JSON_TYPE, body);
       return;
     }
     x.deadline(DISK_DEADLINE_MS);
-    const line = `${JSON.stringify(row).slice(0, -1)},"attributes":${read.attributes}}\n`;
+    const row = { ...read, hexcodes, resolution, admin_code, status };
+    const line = `${JSON.stringify(row, MEMBERS).slice(0, -1)},"attributes":${read.attributesText}}\n`;
     x.after(to.take(line, x.keyId), () => x.send(200, JSON_TYPE, body));
   };
 
@@ -327,31 +317,4 @@ function jsonIn(body: Uint8Array): { text: string; value: unknown } | undefined 
   } catch {
     return undefined;
   }
-}
-
-function rowOf(
-  read: TrackedPosition,
-  code: string | null,
-  resolution: number,
-): Omit<PositionRow, 'attributes'> {
-  return {
-    id: read.id,
-    unique_id: read.uniqueId,
-    name: read.name,
-    fix_time: read.fixTime,
-    device_time: read.deviceTime,
-    server_time: read.serverTime,
-    lat: read.latDeg,
-    lng: read.lngDeg,
-    hexcodes: code,
-    resolution,
-    admin_code: code === null ? null : code.slice(0, code.indexOf('-')),
-    status: code === null ? 'NOT_FOUND' : 'OK',
-    speed_kn: read.speedKn,
-    course: read.courseDeg,
-    altitude_m: read.altitudeM,
-    accuracy_m: read.accuracyM,
-    valid: read.isValid,
-    protocol: read.protocol,
-  };
 }

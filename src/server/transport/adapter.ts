@@ -123,35 +123,33 @@ function socketBehaviour<T extends SocketData, N>(
 
 /** The ports on which an adapter listens. */
 class Listeners {
-  readonly #uws: Uws;
-  readonly #app: UwsApp;
   readonly #sockets: ListenSocket[] = [];
 
-  constructor(uws: Uws, app: UwsApp) {
-    this.#uws = uws;
-    this.#app = app;
-  }
+  constructor(
+    private readonly uws: Uws,
+    private readonly app: UwsApp,
+  ) {}
 
   /**
    * Resolves to the number of the port (0: any free one); rejects, without a reason, if it cannot. Not `exclusive`:
    * other processes may listen on it as well (README U5).
    */
   open(host: string, port: number, exclusive: boolean): Promise<number> {
-    const options = exclusive ? this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
+    const options = exclusive ? this.uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0;
     return new Promise((resolve, reject) => {
-      this.#app.listen(host, port, options, (socket) => {
+      this.app.listen(host, port, options, (socket) => {
         if (socket === false) {
           reject(new Error(`cannot listen on ${host}:${port}`));
           return;
         }
         this.#sockets.push(socket);
-        resolve(this.#uws.us_socket_local_port(socket));
+        resolve(this.uws.us_socket_local_port(socket));
       });
     });
   }
 
   closeAll(): void {
-    for (const socket of this.#sockets.splice(0)) this.#uws.us_listen_socket_close(socket);
+    for (const socket of this.#sockets.splice(0)) this.uws.us_listen_socket_close(socket);
   }
 }
 
@@ -201,24 +199,20 @@ const NO_LIMITS: AdapterLimits = {
 };
 
 export class Adapter<N = unknown> {
-  readonly #uws: Uws;
   readonly #app: UwsApp;
-  readonly #hooks: AdapterHooks<N>;
   readonly #context: ExchangeContext<Exchange<N>>;
   #requests = 0;
   readonly #listeners: Listeners;
 
   private constructor(
-    uws: Uws,
+    private readonly uws: Uws,
     /** The package that serves. */
     readonly build: UwsBuild,
-    hooks: AdapterHooks<N>,
+    private readonly hooks: AdapterHooks<N>,
     limits: AdapterLimits,
   ) {
-    this.#uws = uws;
     this.#app = uws.App();
     this.#listeners = new Listeners(uws, this.#app);
-    this.#hooks = hooks;
     this.#context = {
       hooks,
       pending: new Set(),
@@ -276,8 +270,8 @@ export class Adapter<N = unknown> {
   /** Adds a WebSocket route. Requests that ask for no upgrade go to the other routes of the same pattern. */
   websocket<T extends SocketData>(pattern: string, route: WebSocketRoute<T, N>): void {
     this.#app.ws<T>(pattern, {
-      ...socketBehaviour(route, this.#context.turns, this.#hooks, () => this.#context.admission.closed()),
-      compression: this.#uws.DISABLED,
+      ...socketBehaviour(route, this.#context.turns, this.hooks, () => this.#context.admission.closed()),
+      compression: this.uws.DISABLED,
       upgrade: (res: UwsResponse, req: UwsRequest, context: UpgradeContext) => {
         const query = req.getQuery() ?? '';
         const head = new RequestHead(req, 'GET', pattern, req.getUrl(), query);
@@ -298,7 +292,7 @@ export class Adapter<N = unknown> {
     const refusal = admission.opened(new Uint8Array(res.getRemoteAddress()));
     if (refusal === undefined) return;
     res.close();
-    this.#hooks.crowded(refusal);
+    this.hooks.crowded(refusal);
   }
 
   #run(
@@ -309,7 +303,7 @@ export class Adapter<N = unknown> {
     upgrade?: UpgradeContext,
   ): void {
     this.#requests++;
-    const x = new Exchange<N>(res, head, this.#context, this.#hooks.notes(), upgrade);
+    const x = new Exchange<N>(res, head, this.#context, this.hooks.notes(), upgrade);
     primePause(res);
     const { turns, admission } = this.#context;
     const { isCrowded } = admission;
@@ -319,14 +313,14 @@ export class Adapter<N = unknown> {
       // A request without a body that is answered at once needs no callback; each costs.
       if (head.bodySizeBytes !== 0) x.attach();
       if (!turns.takeRequest()) {
-        this.#hooks.flooded();
+        this.hooks.flooded();
         this.#refuseLater(x, 503, TOO_MANY, false);
       } else if (fault !== undefined) this.#refuseLater(x, 400, fault, true);
       else if (head.targetBytes > TARGET_LIMIT_BYTES) {
-        this.#hooks.refused(x, 414, `the request target exceeds ${TARGET_LIMIT_BYTES} bytes`, false);
+        this.hooks.refused(x, 414, `the request target exceeds ${TARGET_LIMIT_BYTES} bytes`, false);
       } else if (head.expectation === '' || this.#meetsExpectation(x, upgrade !== undefined)) handler(x);
     } catch (error) {
-      this.#hooks.thrown(x, error);
+      this.hooks.thrown(x, error);
     } finally {
       x.leaveFirstTick();
       if (isCrowded && x.keyId !== '') admission.keyShown(x.peerAddress);
@@ -338,7 +332,7 @@ export class Adapter<N = unknown> {
     const { expected, bodySizeBytes } = x.head;
     // Whether the body comes after all cannot be known: curl sends the request again in its place.
     if (expected === 'unknown')
-      this.#hooks.refused(x, 417, 'Expect may only be 100-continue', bodySizeBytes !== 0);
+      this.hooks.refused(x, 417, 'Expect may only be 100-continue', bodySizeBytes !== 0);
     else if (expected === 'continue' && !isUpgrade) x.sendContinue();
     return expected !== 'unknown';
   }
@@ -351,7 +345,7 @@ export class Adapter<N = unknown> {
    */
   #refuseLater(x: Exchange<N>, status: 400 | 503, fault: string, close: boolean): void {
     x.deadline(REFUSAL_DEADLINE_MS);
-    setImmediate(() => x.guard(() => this.#hooks.refused(x, status, fault, close)));
+    setImmediate(() => x.guard(() => this.hooks.refused(x, status, fault, close)));
   }
 
   /**
@@ -362,13 +356,13 @@ export class Adapter<N = unknown> {
     const takenPort = await this.#listeners.open(host, port, exclusive);
     if (ownPort !== undefined) await this.#listeners.open(host, ownPort, exclusive);
     // Not earlier: one of the two ports of its connection could otherwise be the port asked for.
-    await this.#context.corkHolder.open(this.#uws);
+    await this.#context.corkHolder.open(this.uws);
     return takenPort;
   }
 
   /** Lets `work` call the routes over a port of 127.0.0.1 that is closed again; such requests are not counted. */
   async rehearse<T>(work: (port: number) => Promise<T>): Promise<T> {
-    const listeners = new Listeners(this.#uws, this.#app);
+    const listeners = new Listeners(this.uws, this.#app);
     try {
       return await work(await listeners.open('127.0.0.1', 0, true));
     } finally {

@@ -1,19 +1,14 @@
 // Delivers lines from backlogs to a sink, batch by batch and in order. A failing sink is retried at growing
 // intervals; no readable line is skipped, so a batch may be delivered twice.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Backlog, Piece } from './backlog.js';
 import { eachLine, type Sink } from './sinks/sink.js';
 
 /** Resolves when the work is done or the time is over; rejects if the work does before. */
 export async function within(timeMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeMs);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const waiting = new AbortController();
+  const late = sleep(timeMs, undefined, { signal: waiting.signal }).catch(() => {});
+  await Promise.race([work, late]).finally(() => waiting.abort());
 }
 
 const LINE_END = Buffer.from('\n');
