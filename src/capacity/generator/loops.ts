@@ -1,7 +1,7 @@
 // Load at a rate of its own, whatever the server does. Latency runs from the moment when a request should have started,
-// so a server that stalls cannot keep the requests of that time out of the figures (coordinated omission). The requests
-// under way are bounded: a request beyond that waits, which is part of its latency, and is skipped and counted when it
-// has waited for a second. Starts that the generator itself has delayed are counted too.
+// so a stalled server cannot keep the requests of that time out of the figures (coordinated omission). The number of
+// requests under way is bounded: a request beyond it waits, which is part of its latency; after a second it is skipped
+// and counted. Starts that the generator itself has delayed are counted, too.
 
 import type { Peer, Sent } from '../peers/socket-peer.js';
 import { Latencies } from './latencies.js';
@@ -111,7 +111,7 @@ export interface OpenFigures {
 }
 
 const LATE_MS = 1;
-/** A server that is so far behind holds no rate. */
+/** Longest wait of a request before its start: a server that is further behind holds no rate. */
 const MAX_WAIT_MS = 1000;
 
 export async function runOpenLoop(
@@ -156,7 +156,7 @@ class Sender {
   readonly #underWay = new Set<Sent>();
   #count = 0;
   #peer = 0;
-  /** Requests of before this moment could not start: all that may be under way was. */
+  /** Requests due before this moment could not start, as the most that may be under way were. */
   #fullUntilMs = 0;
 
   constructor(
@@ -199,7 +199,7 @@ class Sender {
     peer.send(sent);
   }
 
-  /** Whatever is still under way ends here, and whatever still waits. */
+  /** Ends the run: requests under way are unanswered, those that still wait are skipped. */
   end(endMs: number): OpenFigures {
     for (const { schedule } = this.load; this.startMs + schedule.nextMs <= endMs; schedule.take()) {
       if (this.startMs + schedule.nextMs < this.fromMs) continue;
@@ -214,7 +214,7 @@ class Sender {
     return this.figures;
   }
 
-  /** The next peer in turn that may send: load spreads over all, as that of many senders does. */
+  /** The next peer in turn that may send, so that the load spreads over all connections as that of many senders. */
   #freePeer(): Peer | undefined {
     const { peers } = this.load;
     for (let tries = 0; tries < peers.length; tries++) {
@@ -285,7 +285,7 @@ export function runClosedLoop(
   let isOver = false;
   const send = (peer: Peer): void => {
     const isSampled = sampleEvery > 0 && count % sampleEvery === 0;
-    // Nothing here reads the times.
+    // The times are not read.
     peer.send({ exchange: count++ % exchanges, intendedMs: 0, sentMs: 0, isSampled });
   };
   return new Promise((resolve, reject) => {

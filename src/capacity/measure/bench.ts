@@ -37,12 +37,12 @@ import {
   withoutImpossible,
 } from './results.js';
 
-// How much more several processes of the service carry than one, each number on as many cores. Where the generator
-// needs one of them, too, throughput would show that and not the service: the speed-up is reckoned from CPU time, n ×
-// cost of one ÷ cost of n. It has what shared caches, memory and the system cost, which is all that processes without
-// common state can lose.
+// The speed-up of several processes of the service over one, each number on as many cores. The generator may need one
+// of these cores, which would lower the throughput, so the speed-up is computed from CPU time: n × cost of one ÷ cost
+// of n. It includes the costs of shared caches, memory and the system, all that processes without common state can
+// lose.
 const MAX_PROCESSES = 64;
-/** With fewer connections for each process the system does not deal them out evenly. */
+/** With fewer connections for each process the system does not distribute them evenly. */
 const CONNECTIONS_PER_PROCESS = 64;
 
 async function measureSpeedUps(
@@ -76,7 +76,7 @@ function countsUpTo(cores: number, isEvery: boolean): number[] {
   return isEvery ? all : all.filter((count) => count === cores || Number.isInteger(Math.log2(count)));
 }
 
-/** Points that each task works through: tasks of less than 10 µs would show the clock. */
+/** Points of each task: tasks of less than 10 µs would measure the clock. */
 const TASK_POINTS = 4096;
 const WARM_UP_ROUNDS = 30;
 
@@ -119,7 +119,7 @@ function measureLadder(library: Hexcodes, rounds: number): LadderStep[] {
   for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
     const bench = new Bench({ concurrency: null, iterations: 1, time: 0, warmup: false, throws: true });
     const first = (round * TASK_POINTS) % POSITIONS;
-    // Another one begins each time, so none always finds the caches as the same rival leaves them.
+    // A different step is first in each round, so no step always finds the caches as the same other step left them.
     for (let k = 0; k < steps.length; k++) {
       const { name, run } = steps[(k + round) % steps.length]!;
       bench.add(name, () => run(first), { async: false });
@@ -190,7 +190,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
   const conversions =
     target === undefined ? await measureConversions(landPositions(library), durations.conversionRows) : [];
 
-  // Parts without a planned time count as long as they took.
+  // Parts without a planned time count with the time that they took.
   const asideMs = performance.now() - startMs - doneMs;
   doneMs += asideMs;
   plannedMs += asideMs;
@@ -253,8 +253,8 @@ export async function runBench(options: BenchOptions): Promise<Results> {
     begin('noise of the machine');
     await noise();
     const stealShare = steal();
-    // The core of a server elsewhere cannot be asked: the controls on the generator's machine say whether that kept its
-    // speed.
+    // The core of a server elsewhere cannot be measured: the noise controls tell whether the generator's machine kept
+    // its speed.
     const worst = core === undefined ? { ...guard.worst, slowness: workSpread(noises) } : guard.worst;
     onProgress('done', 1);
     return withoutImpossible({
@@ -290,7 +290,7 @@ export async function runBench(options: BenchOptions): Promise<Results> {
   }
 }
 
-/** The generator against a server that does nothing: beyond these rates nothing can be measured here. */
+/** Runs the generator against a server that does nothing: no rate above the result can be measured here. */
 async function measureControl(
   gaugeOf: (subject: Subject, sampleEvery: number) => Gauge,
   durations: Durations,
@@ -314,7 +314,7 @@ async function measureControl(
   }
 }
 
-/** The share of a core that the service takes without load, once its code is warm. */
+/** The share of a core that the warmed-up service takes without load. */
 async function measureIdle(own: ServiceProcess, ms: number): Promise<number> {
   const before = own.cpuUs();
   await sleep(ms);
@@ -326,18 +326,17 @@ async function measureMemory(own: ServiceProcess, gauge: Gauge, { heldConnection
   const loads = PROFILES.find(({ name }) => name === 'stream')!
     .loadsAt(1, 'poisson')
     .map((load) => ({ ...load, connections: heldConnections }));
-  // A short run before, so that the cost of the first connections is not counted.
+  // A short run first, so that the cost of the first connections is not counted.
   await gauge.run({ mode: 'hold', loads, durationMs: 100 });
   const before = own.memory().bytes;
   let heldBytes = before;
-  const holding = gauge.run({ mode: 'hold', loads, durationMs: 500 }, () => {
+  await gauge.run({ mode: 'hold', loads, durationMs: 500 }, () => {
     heldBytes = own.memory().bytes;
   });
-  await holding;
   return { idleBytes, perConnectionBytes: Math.max(0, Math.round((heldBytes - before) / heldConnections)) };
 }
 
-/** Mixed traffic has no backlog of its own: that of the stream, measured before or now, says where its rates lie. */
+/** Mixed traffic has no backlog of its own: its rates follow from the backlog of the stream, measured before or now. */
 async function backlogOfFirst(
   gauge: Gauge,
   profile: Profile,
@@ -349,24 +348,11 @@ async function backlogOfFirst(
   return backlogs.get(same) ?? (await measureBacklog(gauge, same, backlogMs));
 }
 
-/** The duration of the search for a knee is partly unknown beforehand. */
-function plannedMsOf(durations: Durations, profiles: readonly Profile[], isElsewhere: boolean): number {
-  const {
-    warmUpMs,
-    heatMs,
-    noiseMs,
-    backlogMs,
-    rounds,
-    curveMs,
-    stepMs,
-    bisections,
-    repeats,
-    sizeMs,
-    speedUpMs,
-  } = durations;
-  const of = (ms: number) => warmUpMs + ms;
-  const way = noiseMs + 7 * of(curveMs) + (5 + bisections + repeats) * of(stepMs);
-  const all =
-    profiles.length * (way + of(heatMs) + rounds * of(backlogMs)) + SIZES.length * of(sizeMs) + 2 * noiseMs;
-  return isElsewhere ? all : all + 6 * of(curveMs) + 2 * of(speedUpMs);
+/** The expected duration: that of the search for a knee is partly unknown in advance. */
+function plannedMsOf(each: Durations, profiles: readonly Profile[], isElsewhere: boolean): number {
+  const of = (ms: number) => each.warmUpMs + ms;
+  const rates = 7 * of(each.curveMs) + (5 + each.bisections + each.repeats) * of(each.stepMs);
+  const way = each.noiseMs + rates + of(each.heatMs) + each.rounds * of(each.backlogMs);
+  const all = profiles.length * way + SIZES.length * of(each.sizeMs) + 2 * each.noiseMs;
+  return isElsewhere ? all : all + 6 * of(each.curveMs) + 2 * of(each.speedUpMs);
 }

@@ -1,5 +1,4 @@
-// The hands of a bench: runs jobs of the generator against a subject and reads their reports as rates, costs and
-// latencies.
+// Runs jobs of the generator against a subject, and reads their reports as rates, costs and latencies.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobReport, Load } from '../generator/job.js';
@@ -17,25 +16,25 @@ import type { CoreSpeed, GeneratorProcess, Subject } from '../processes/pinned-p
 import { type Durations, type Profile, searchKnee } from './knee-search.js';
 import { type Knee, type RatePoint, type Samples, samplesOf, type WayResult } from './results.js';
 
-// On a machine that others use too the hypervisor gives the cores away for tens of milliseconds, and neighbours on the
-// same core halve its speed for seconds or minutes. Figures can be held against each other where the core had its usual
-// speed, slow or fast: a measurement of another moment is put off or repeated, as long as there is time for it.
+// On a shared machine the hypervisor gives the cores to others for tens of milliseconds, and neighbours on the same
+// core halve its speed for seconds or minutes. Figures can be compared if the core had its usual speed, so a
+// measurement at another speed is postponed or repeated, as long as there is time for it.
 interface Run<T> {
   readonly value: T;
   readonly stealShare: number;
-  /** How far the core was from its usual speed, before or after it, as a factor of 1 or more. */
+  /** The factor, 1 or more, between the speed of the core before or after the run and its usual speed. */
   readonly slowness: number;
 }
 
-/** The maximum, but for the largest tenth of ten values or more; 0 of none. */
+/** The maximum, without the largest tenth of ten or more values; 0 without any value. */
 function maxOfNineTenths(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
   return ascending[Math.ceil(0.9 * ascending.length) - 1] ?? 0;
 }
 
-/** Between two looks at the speed of a core. */
+/** Pause between two measurements of a core's speed. */
 const PAUSE_MS = 250;
-/** Looks at a core whose median is its usual speed. */
+/** Measurements whose median is the usual speed of a core. */
 const LOOKS = 21;
 
 export class QuietGuard {
@@ -44,8 +43,7 @@ export class QuietGuard {
   readonly #slownesses: number[] = [];
 
   /**
-   * @param leftMs time for waiting until the core has its usual speed and for measuring again, of all measurements
-   * together
+   * @param leftMs time of all measurements together for waiting until the core has its usual speed, and for repeats
    * @param core of the server; undefined: its speed is not known
    */
   constructor(
@@ -63,7 +61,7 @@ export class QuietGuard {
     };
   }
 
-  /** @param ms how long the measurement takes @returns the one that was disturbed least */
+  /** @param ms duration of the measurement @returns the value of the least disturbed run */
   async run<T>(ms: number, measure: () => Promise<T>): Promise<T> {
     if (this.#usualUs === 0 && this.core !== undefined) this.#usualUs = await this.#lookUsual(this.core);
     let best = await this.#once(measure);
@@ -185,8 +183,8 @@ export class Gauge {
   }
 
   /**
-   * As fast as it is answered: of each slice of the time, what was answered a second, and the CPU time of one in
-   * microseconds. A time in which nothing is answered, as on a machine that others use, is doubled up to three times.
+   * Sends as fast as answers come. Each slice of the time has its rate of answers and the CPU time of one, in
+   * microseconds. A run without any answer, as on a busy machine, is repeated for 2, 4 and 8 times as long.
    */
   async backlog(load: Load, durationMs: number) {
     let report = await this.run({ mode: 'closed', loads: [load], durationMs });
@@ -209,7 +207,7 @@ export class Gauge {
     };
   }
 
-  /** At the rates of the loads. Latencies are those of the first; requests lost are those of all. */
+  /** Sends at the rates of the loads. Latencies are those of the first load, lost requests those of all. */
   async atRate(loads: readonly Load[], durationMs: number, onConnected?: () => void) {
     const report = await this.run({ mode: 'open', loads, durationMs }, onConnected);
     const [first] = report.loads;
@@ -243,24 +241,21 @@ export class Gauge {
   }
 }
 
-// One profile against one server: what a unit costs under backlog and at rising rates, and the rate at which its p99
-// still holds.
+// One profile against one server: the cost of a unit under backlog and at rising rates, and the highest rate at which
+// the p99 holds the target.
 
-/** The first rate of every curve: the cost of one where almost nothing happens. */
+/** The first rate of every curve, which shows the cost of a unit on an almost idle server. */
 const IDLE_RATE_PER_S = 100;
-/**
- * The other rates of a curve lie between that one and this share of the rate under backlog, each the same multiple of
- * the one before and no more than this.
- */
+/** The rates of a curve rise by one factor, MAX_APART at most, to HIGHEST_SHARE of the rate under backlog. */
 const HIGHEST_SHARE = 0.8;
 const MAX_APART = 3;
-/** Where the search for the knee begins, and where latencies are recorded in whole. */
+/** Share of the rate under backlog at which the search begins, and of the knee at which all latencies are recorded. */
 const START_SHARE = 0.25;
 const RECORDED_SHARE = 0.8;
 
 const PERCENTILES = [0, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 100];
 
-/** Under backlog, of all rounds. */
+/** Figures under backlog, of all rounds. */
 export interface Backlog {
   readonly perS: Samples;
   readonly costUs: Samples | null;
@@ -275,7 +270,7 @@ interface WayTools {
   noise(): Promise<Noise>;
 }
 
-/** Backlog in one more round; rounds of all profiles take turns, so that a bad minute is not all of one. */
+/** One more round of backlog; rounds of all profiles alternate, so that a bad minute does not spoil one profile. */
 export async function measureBacklog(
   gauge: Gauge,
   profile: Profile,
@@ -310,7 +305,7 @@ export async function measureWay(
     const { point, loads } = await gauge.atRate(profile.loadsAt(ratePerS, 'poisson'), durations.curveMs);
     curve.push(point);
     const { sentBytesPerUnit, receivedBytesPerUnit } = loads[0]!;
-    // Bytes at the highest rate, where handshakes do not show.
+    // Bytes at the highest rate, where handshakes hardly count.
     bytes = { sentBytesPerUnit, receivedBytesPerUnit };
   }
   const found = await searchKnee({

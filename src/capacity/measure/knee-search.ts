@@ -10,15 +10,13 @@ import type { RatePoint } from './results.js';
 const MAX_LATE_SHARE = 0.01;
 /** More late starts than this come so close together that the CPU time of a request is that of another rate. */
 const MAX_BUNCHED_SHARE = 0.1;
-/** A rate has failed when it failed as often as this: one pause of the machine is not a limit of the server. */
+/** A rate fails when it has failed this often: one pause of the machine is not a limit of the server. */
 const TRIES = 2;
-/**
- * More requests than this skipped, refused or unanswered, and the rate is not held whatever the latency of the others.
- */
+/** Largest share of skipped, refused or unanswered requests at a rate that is held. */
 const MAX_LOST_SHARE = 0.001;
-/** No lower rates than this part of the first are tried. */
+/** The lowest rate that is tried is the first rate divided by this. */
 const MIN_PART = 256;
-/** Most times that a rate is lowered after its repeats did not hold. */
+/** A rate whose repeats did not hold is lowered by this share, MAX_LOWERINGS times at most. */
 const LOWERED_BY = 0.1;
 const MAX_LOWERINGS = 6;
 
@@ -99,14 +97,14 @@ export async function searchKnee(search: KneeSearch): Promise<FoundKnee> {
  * some five minutes with --quick; some twenty-five without.
  */
 const DURATIONS = {
-  /** Time kept for measuring again after a disturbance by the hypervisor. */
+  /** Time reserved for repeating measurements that the hypervisor disturbed. */
   againMs: [0, 30_000, 300_000],
   noiseMs: [50, 700, 2000],
   warmUpMs: [20, 300, 1000],
-  /** Backlog of each way before anything is measured, as code that has run for long is compiled better. */
+  /** Warm-up of each way under backlog: code that has run for a while is compiled better. */
   heatMs: [260, 3000, 15_000],
   backlogMs: [300, 1200, 5000],
-  /** How often backlog is measured, with all other ways in between. */
+  /** Rounds of backlog, each through all ways. */
   rounds: [1, 2, 5],
   curveMs: [100, 1200, 8000],
   stepMs: [100, 1200, 8000],
@@ -117,7 +115,7 @@ const DURATIONS = {
   /** Rows of the larger file of each format. */
   conversionRows: [2000, 1_000_000, 5_000_000],
   speedUpMs: [300, 2000, 10_000],
-  /** Connections that are held to see what one takes. */
+  /** Idle connections, by which the memory of one is measured. */
   heldConnections: [50, 1000, 4000],
   /** The processes of the speed-ups: every number up to the cores, or powers of two and the cores. */
   isEveryProcessCount: [false, false, true],
@@ -166,8 +164,8 @@ function profile(
 const FRAMES_PER_BULK = 4000;
 
 /**
- * The service refuses more than 1,000 requests, and four for each connection, in one turn: what may be under way stays
- * below.
+ * The service refuses more than 1,000 requests, and more than four of a connection, in one turn: the requests under way
+ * stay below.
  */
 export const PROFILES: readonly Profile[] = [
   profile('single', 1, { connections: 512, depth: 4 }, { connections: 64, depth: 1 }),

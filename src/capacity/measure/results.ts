@@ -125,7 +125,7 @@ const MACHINE = shape({
   governor: orNull(text),
   /** Share of the machine's time that its hypervisor gave to others during the run, 0 to 1. */
   stealShare: from0,
-  /** At most, in the measurements that count: disturbed ones are repeated. Absent from older results. */
+  /** The largest disturbance of the measurements that count: others are repeated. Absent from older results. */
   counted: optional(DISTURBANCE),
   /** Processes that wanted a core in the minute before the run. */
   load: from0,
@@ -160,7 +160,7 @@ const KNEE = shape({
   steps: listOf(shape({ ...RATE_POINT, holds: yesOrNo })),
   /** Whether repeats at that rate held it, too. */
   isConfirmed: yesOrNo,
-  /** Whether the next higher rate failed as the generator was late: then the server carries more than was found. */
+  /** Whether the next higher rate failed because the generator was late: the server may then carry more. */
   isGeneratorLimit: yesOrNo,
 });
 export type Knee = Checked<typeof KNEE>;

@@ -14,7 +14,7 @@ const POINTS_PER_MESSAGE = 16_384;
  */
 const MESSAGE_US = { worker: 91, server: 62 };
 /**
- * CPU of a single position until it is in a frame, in collector and server, measured at 8c6a8b7: the dearer of two
+ * CPU of a single position until it is in a frame, in collector and server, measured at 8c6a8b7: the higher of two
  * runs of ten minutes. A calm minute took 18 and 15.
  */
 const COLLECTED_US = { collector: 28, server: 25 };
@@ -71,13 +71,9 @@ const DEFAULT_STREAM_BYTES = 2 ** 30;
 
 /** Bytes a second of streams and their spare size: the arithmetic of `hexcodes worker setup`. */
 interface StreamArithmetic {
-  readonly bytesPerSecond: (load: {
-    readonly pointsPerSecond: number;
-    readonly pointsPerMessage: number;
-  }) => {
-    readonly input: number;
-    readonly output: number;
-  };
+  readonly bytesPerSecond: (
+    load: Record<'pointsPerSecond' | 'pointsPerMessage', number>,
+  ) => Record<'input' | 'output', number>;
   readonly spare: number;
 }
 

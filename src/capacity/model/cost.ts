@@ -10,10 +10,10 @@ import type { Results, WayResult } from '../measure/results.js';
  * measured by mixes of kinds and sizes, at 6dcc58ff.
  */
 const COLD_KIND = 0.5;
-/** A message that takes more work touches more that went cold: its surcharge is a power of that. */
+/** A message with more work touches more memory that went cold: its surcharge is this power of its work. */
 const COLD_SIZE = 0.15;
 
-/** The messages of a process, as they decide how often it sleeps and how much stays warm meanwhile. */
+/** The messages of a process, which determine how often it sleeps and how much stays warm. */
 interface Turns {
   /** Messages of the kind, and of all kinds, in a second of the measured core. */
   readonly kindPerS: number;
@@ -39,7 +39,7 @@ export class Costs {
     return this.results.ways.some(({ name, costBacklogUs }) => name === kind && costBacklogUs !== null);
   }
 
-  /** Share of a core that a process takes whatever it is asked; 0 where nobody knows. */
+  /** Share of a core that an idle process takes; 0 where it is not known. */
   get idleShare(): number {
     return this.results.idleCoreShare ?? 0;
   }
@@ -111,7 +111,7 @@ export class Costs {
       .curve.filter((point) => point.costUs !== null && wasSentOnTime(point))
       .map(({ p50Us, costUs }) => Math.max(0, p50Us - costUs!))
       .sort((a, b) => a - b);
-    // A queue lengthens the upper ones.
+    // A queue lengthens the upper percentiles.
     return beyond[Math.floor((beyond.length - 1) / 2)] ?? 0;
   }
 }
@@ -119,7 +119,7 @@ export class Costs {
 /** Rate and CPU time of one unit, ascending by rate; the last is under backlog, where nothing wakes anything. */
 type CostCurve = readonly (readonly [ratePerS: number, costUs: number])[];
 
-/** The points of a way that tell a cost: those that were sent on time. */
+/** The points of a way whose costs are usable: those that were sent on time. */
 const pointsOf = ({ curve }: WayResult): [ratePerS: number, costUs: number][] =>
   curve
     .filter((point) => point.costUs !== null && point.costUs > 0 && wasSentOnTime(point))

@@ -22,7 +22,7 @@ export interface Fleet {
   readonly gateways: number;
   /** Peak ÷ mean over a day. */
   readonly peakFactor: number;
-  /** Everything is multiplied by it. */
+  /** Factor of all traffic. */
   readonly growth: number;
   /** Points that come as CSV within a window of every night. */
   readonly nightly: { readonly points: number; readonly windowMs: number } | undefined;
@@ -43,7 +43,7 @@ export interface Demand {
   readonly pointsPerDay: number;
   /** At the peak of the day. */
   readonly peak: readonly Stream[];
-  /** On average, where messages come together: their share is larger then than at the peak; undefined: none do. */
+  /** On average, where messages come together, as their share is then larger than at the peak; undefined: none do. */
   readonly mean: readonly Stream[] | undefined;
   /** At night: the fleet on average and what comes in bulk; undefined without any. */
   readonly night: readonly Stream[] | undefined;
@@ -64,7 +64,7 @@ const MAX_POINTS: Readonly<Record<WayKind, number>> = {
   csv: 1e9,
 };
 const DAY_S = 86_400;
-/** Rows of one body at night, as the reckoning has them: costs of larger ones are in proportion. */
+/** Rows of one body at night: larger bodies are assumed to cost in proportion. */
 const BULK_ROWS = 10_000;
 
 export function demandOf(fleet: Fleet): Demand {
@@ -118,23 +118,23 @@ export function kindOf(profile: FleetProfile, pointsPerMessage: number): WayKind
   return profile === 'single' && pointsPerMessage !== 1 ? 'batch' : profile;
 }
 
-// Packets and bytes that messages take on the wire, besides their payload: heads of each packet, acknowledgements, and
-// records of TLS. Sizes from IEEE 802.3, RFC 791, RFC 9293 with timestamps (RFC 7323) and RFC 8446.
+// Packets and bytes that messages take on the wire, besides their payload: headers of each packet, acknowledgements,
+// and records of TLS. Sizes from IEEE 802.3, RFC 791, RFC 9293 with timestamps (RFC 7323) and RFC 8446.
 
-/** Ethernet's head, IPv4 and TCP with timestamps, as counters of an interface see a packet. */
+/** Headers of Ethernet, IPv4 and TCP with timestamps, as counters of an interface see a packet. */
 const PACKET_HEAD_BYTES = 14 + 20 + 32;
 /** Preamble, checksum and gap, which take time on a link besides that. */
 const LINK_GAP_BYTES = 24;
-/** Payload of a full packet: 1,500 bytes of Ethernet less the heads. */
+/** Payload of a full packet: 1,500 bytes of Ethernet less the headers. */
 export const MAX_PAYLOAD_BYTES = 1448;
-/** Head, type and tag of a record of TLS 1.3, and the most that one holds. */
+/** Header, type and tag of a record of TLS 1.3, and the most that one holds. */
 const RECORD_BYTES = 22;
 const MAX_RECORD_BYTES = 16_384;
 
 /** One direction. */
 export interface Direction {
   readonly packetsPerS: number;
-  /** Heads of packets included, as an interface counts them. */
+  /** Headers of packets included, as an interface counts them. */
   readonly bytesPerS: number;
 }
 
@@ -243,9 +243,9 @@ export interface ProxyPlan {
   readonly linkBitsPerS: number;
   /** Connections of one proxy to one port of a node, while one machine is down. */
   readonly connectionsPerPort: number;
-  /** The most of them for one address of the proxy. */
+  /** The largest number for one address of the proxy. */
   readonly mostPerPort: number;
-  /** Addresses of a proxy, or ports of each process, that this takes. */
+  /** Addresses of a proxy, or ports of each process, that these connections need. */
   readonly addresses: number;
   /** After a machine died: its vehicles come back, and the proxies' cores are busy with handshakes for this long. */
   readonly reconnectS: number;

@@ -1,4 +1,4 @@
-// A whole plan: demand, machines, limits in their order, what-ifs, and how far each figure may be off.
+// A whole plan: demand, machines, limits in their order, what-ifs, and the uncertainty of each figure.
 
 import { wasSentOnTime } from '../measure/knee-search.js';
 import type { Results } from '../measure/results.js';
@@ -36,7 +36,7 @@ export interface Limit {
   readonly times: number;
   /** The setting that raises it; undefined where only machines do. */
   readonly setting?: string;
-  /** A setting or a purchase that moves it. */
+  /** A setting or a purchase that raises it. */
   readonly remedy: string;
 }
 
@@ -145,7 +145,7 @@ export interface WhatIf {
   readonly firstLimit: Limit;
 }
 
-/** The busier period with one machine fewer, and none in its place. */
+/** The busier period with one machine fewer, before another replaces it. */
 export interface OneLess {
   readonly busyShare: Interval;
   readonly p99Us: Interval;
@@ -160,7 +160,7 @@ export interface Plan {
   readonly answer: Answer;
   readonly sizing: Sizing;
   /**
-   * Shares of a core in the busier period, of all machines together: for messages however small, and for their points.
+   * Shares of a core in the busier period, of all machines together: for messages of any size, and for their points.
    */
   readonly coresOfMessages: number;
   readonly coresOfPoints: number;
@@ -170,7 +170,7 @@ export interface Plan {
   readonly oneLess: OneLess | undefined;
   readonly memoryBytesPerMachine: Interval | null;
   readonly holdsProcess: boolean;
-  /** Memory or network, and not the CPU, ask for the machines. */
+  /** Memory or network, and not the CPU, determine the number of machines. */
   readonly isSizedBySpace: boolean;
   readonly networkBitsPerS: number;
   /** Traffic of the machines together at the peak, without the other side of the proxy. */
@@ -372,7 +372,7 @@ class Planner {
   }
 }
 
-/** A message of one point is all message; what a larger one takes beyond that is its points. */
+/** The cost of a message of one point counts as that of a message; the rest of a larger one's is that of its points. */
 function coresOf(
   { streams, used }: Sizing,
   costs: Costs,
@@ -394,29 +394,30 @@ function coresOf(
 
 function whatIfs(request: PlanRequest, results: Results): WhatIf[] {
   const { fleet } = request;
+  const { profile, flush, gateways, growth, intervalMs, togetherShare } = fleet;
   const costs = new Costs(results);
-  const changed = (name: string, change: Partial<Fleet>): WhatIf[] => {
+  const isAlone = flush === undefined;
+  const everySecond = { profile: 'stream', flush: { everyMs: 1000 } } as const;
+  const changes: readonly (readonly [name: string, change: Partial<Fleet>, isOther: boolean])[] = [
+    ['twice the fleet', { growth: 2 * growth }, true],
+    ['half the interval', { intervalMs: intervalMs / 2 }, true],
+    ['binary frames on the stream instead', { profile: 'stream' }, profile !== 'stream'],
+    [
+      'every report as an HTTP request instead',
+      { profile: 'single', flush: undefined },
+      profile !== 'single',
+    ],
+    [`collected for 1 s by ${gateways} gateways`, everySecond, isAlone],
+    [
+      'a fifth of the vehicles report in the same moment',
+      { togetherShare: 0.2 },
+      isAlone && togetherShare === 0,
+    ],
+  ];
+  return changes.flatMap(([name, change, isOther]) => {
     const other = { ...fleet, ...change };
-    if (!demandOf(other).peak.every(({ kind }) => costs.has(kind))) return [];
+    if (!isOther || !demandOf(other).peak.every(({ kind }) => costs.has(kind))) return [];
     const planned = new Planner(other, request, results);
     return [{ name, answer: planned.answer(), firstLimit: planned.limits()[0]! }];
-  };
-  const all = [
-    ...changed('twice the fleet', { growth: 2 * fleet.growth }),
-    ...changed('half the interval', { intervalMs: fleet.intervalMs / 2 }),
-  ];
-  if (fleet.profile !== 'stream')
-    all.push(...changed('binary frames on the stream instead', { profile: 'stream' }));
-  if (fleet.profile !== 'single')
-    all.push(...changed('every report as an HTTP request instead', { profile: 'single', flush: undefined }));
-  if (fleet.flush === undefined)
-    all.push(
-      ...changed(`collected for 1 s by ${fleet.gateways} gateways`, {
-        profile: 'stream',
-        flush: { everyMs: 1000 },
-      }),
-    );
-  if (fleet.togetherShare === 0 && fleet.flush === undefined)
-    all.push(...changed('a fifth of the vehicles report in the same moment', { togetherShare: 0.2 }));
-  return all;
+  });
 }

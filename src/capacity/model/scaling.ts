@@ -57,7 +57,7 @@ interface UslFit {
   readonly lambda: number;
   /** Share of the work that is done one after the other. */
   readonly sigma: number;
-  /** Cost of agreeing, for each pair. */
+  /** Cost of coordination, for each pair. */
   readonly kappa: number;
 }
 
@@ -131,9 +131,9 @@ export interface Scaling {
   readonly mostProcesses: number;
   /** The most processes that were measured. */
   readonly measured: number;
-  /** The ground of numbers beyond those measured. */
+  /** The basis of numbers beyond the measured ones. */
   readonly beyond: 'nothing' | 'law' | 'linear';
-  /** Why it is not more, or what the fit cannot tell; for people. */
+  /** Why no more processes are planned, or what the fit cannot tell; for people. */
   readonly remark: string;
   /** @param processes 1 to mostProcesses */
   speedUp(processes: number): Interval;

@@ -24,7 +24,7 @@ export interface MachineSize {
 }
 
 interface Space {
-  /** As network and memory ask for, whatever the CPU does; 1 or more. */
+  /** The number that network and memory need, apart from the CPU; 1 or more. */
   readonly minMachines: number;
   /** Whether the memory of a machine holds one process. */
   readonly holdsProcess: boolean;
@@ -120,14 +120,14 @@ export interface Sizing extends Layout {
   readonly used: number;
   /** Speed-up of one machine, in processes that run alone. */
   readonly speedUp: Interval;
-  /** Share of its core that a process is busy, with what it takes at rest. */
+  /** Share of time in which a process keeps its core busy, its idle work included. */
   readonly busyShare: number;
   readonly streams: readonly ProcessStream[];
   readonly tail: Tail;
   readonly holdsTarget: boolean;
 }
 
-/** Loads that a layout is asked to carry, as multiples of that of a period. */
+/** Loads that a layout has to carry, as multiples of that of a period. */
 interface Asked {
   /** The load under which the p99 has to hold and the queue must not grow. */
   readonly times: number;

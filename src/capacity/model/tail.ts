@@ -24,7 +24,7 @@ interface Load {
 export interface Simulated {
   /** From arrival to the end of the service, in the order of arrival. */
   readonly latenciesUs: Float64Array;
-  /** Share of its time in which the process worked that worked most, until the last answer of all. */
+  /** Share of time in which the busiest process worked, until the last answer of all. */
   readonly busiestShare: number;
 }
 
@@ -61,10 +61,10 @@ export function latenciesOfOne(
   return simulateTurns({ arrivalsUs, processOf, processes: 1, turnUs: () => turnUs, serviceUs }).latenciesUs;
 }
 
-// Service times to draw from: those measured under backlog, moved to the cost that a plan reckons with.
+// Service times to draw from: those measured under backlog, scaled to the cost in a plan.
 
 const QUANTILES = 10_000;
-/** Multiple of the usual service time beyond which it has met a pause: the collector, the system, another process. */
+/** A service time above this multiple of the usual one includes a pause: the collector, the system, another process. */
 const PAUSE_FROM = 3;
 
 export class ServiceTimes {

@@ -81,7 +81,7 @@ class TraceRun {
       this.#serviceUs[message] = this.#services[this.#kindAt[message]!]!.draw(uniform);
   }
 
-  /** The first of several draws of routes that does not hold; where all do, the worst. */
+  /** The first draw of routes that does not hold; where all hold, the worst. */
   at(processes: number, edge: Edge): TraceSimulated {
     const { targetP99Us, headroom } = this.needs;
     const isDrawn = this.trace.vehicleOf !== null && processes > 1;
@@ -218,7 +218,7 @@ export interface TraceTry {
 }
 
 export interface TraceAnswer {
-  /** The fewest that hold the target with the headroom: one fewer does not. */
+  /** The smallest number that holds the target with the headroom: one fewer does not. */
   readonly processes: number;
   /**
    * Processes with costs and speed-ups at their better and worse quartile; null where no number tried suffices.

@@ -58,7 +58,7 @@ export class ControlProcess extends Program {
 
 const WORK_MS = 20;
 
-/** The speed of the server's core at this moment, which has to be asked while the server rests. */
+/** Measures the current speed of the server's core, while the server is idle. */
 export class CoreSpeed extends Program {
   static async start(): Promise<CoreSpeed> {
     return new CoreSpeed((await Program.begun('./core-speed-program.js', SERVER_CORE)).child);
@@ -134,7 +134,7 @@ export async function messageOf<T>(child: ChildProcess): Promise<T> {
 
 const COMMAND = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const KEY = 'bench_key_0123456789abcdefghijklmnopqrstuvwxyz';
-/** All load has one key, which therefore may have as much under way as all. */
+/** All load comes under one key, so the limits of a key are those of the whole load. */
 const ONE_KEY = { HEXCODES_MAX_REQUESTS_PER_KEY: '100000', HEXCODES_MAX_SOCKETS_PER_KEY: '50000' };
 const STOP_TIMEOUT_MS = 10_000;
 
@@ -173,7 +173,7 @@ export class ServiceProcess implements Subject {
     const args = [COMMAND, 'serve', ...(processes === 1 ? [] : ['--processes', String(processes)])];
     const cores = processes === 1 ? String(SERVER_CORE) : `0-${processes - 1}`;
     const child = spawnPinned(args, cores, { ...env, ...settings });
-    // Neither the service nor its files stay, however the process of the measurement ends.
+    // The service ends and its files are removed, however the measuring process ends.
     const remove = (): void => {
       child.kill('SIGKILL');
       rmSync(folder, { recursive: true, force: true });

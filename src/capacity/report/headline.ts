@@ -1,5 +1,5 @@
-// The answer of a plan in words, for who has to decide: what does not hold first, then how many machines and of what,
-// what they cost, what fails first and what moves that, what happens when a machine dies, and how sure all of it is.
+// The answer of a plan in words, for those who decide: first what does not hold; then the machines, their cost, what
+// fails first and its remedy, what happens when a machine dies, and how sure the figures are.
 import { VERSION } from '../../hexcodes/version.js';
 import type { Results } from '../measure/results.js';
 import type { Limit, Plan } from '../model/plan.js';
@@ -10,7 +10,7 @@ export const HEADLINE_WIDTH = 80;
 export const NOISY_LINE = 'NOT TO BE RELIED ON: the machine was too noisy while it was measured (--force).';
 const HOURS_A_MONTH = 730;
 
-/** The members of results that say whose figures they are. */
+/** The members of results that name the measured machine and version. */
 export type Measured = Pick<Results, 'machine' | 'version'>;
 
 /**
@@ -123,7 +123,7 @@ function deathLine({ oneLess }: Plan): string {
   );
 }
 
-/** `2 × AMD EPYC`: without what every name of a processor says. */
+/** `2 × AMD EPYC`, without the words that all names of processors have. */
 export function machineName({ cores, model }: Results['machine']): string {
   const name = model
     .replaceAll(/\((?:R|TM)\)|\b(?:CPU|Processor|\d+-Core)\b|@.*/gi, ' ')

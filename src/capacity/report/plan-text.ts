@@ -176,7 +176,7 @@ function proxyRows({ proxy }: Plan): string[][] {
 /** `12 %`, with two digits. */
 const rough = (share: number): string => percent(Number(share.toPrecision(2)));
 
-/** Which of messages, connections and points asks for most. */
+/** Whether messages, connections or points need most. */
 function sizedBy({ demand, sizing, isSizedBySpace, coresOfMessages, coresOfPoints }: Plan): string {
   const perS = (of: (stream: (typeof sizing.streams)[number]) => number): string =>
     plain(sizing.streams.reduce((sum, stream) => sum + sizing.used * of(stream), 0));
@@ -285,22 +285,13 @@ export function onceText(plan: OncePlan, results: Results, isElsewhere: boolean)
 
 /**
  * @param collected the same fleet with `hexcodes worker collect`, where its messages are small
- * @param survive machines that may fail
  */
 export function busText(
-  {
-    answer: plan,
-    request,
-    collected,
-  }: { readonly answer: BusPlan; readonly request: BusRequest; readonly collected: BusPlan | undefined },
-  {
-    demand,
-    survive,
-    pricePerCoreHour,
-  }: Pick<Plan, 'demand'> & {
-    readonly survive: number;
-    readonly pricePerCoreHour: number | undefined;
-  },
+  demand: Plan['demand'],
+  request: BusRequest,
+  plan: BusPlan,
+  collected: BusPlan | undefined,
+  { survive, pricePerCoreHour }: Pick<Plan['request'], 'survive' | 'pricePerCoreHour'>,
 ): string {
   const machines = plan.machines + survive;
   const cores = machines * request.coresPerMachine;

@@ -9,7 +9,7 @@ import { clientMessage } from '../peers/service-peers.js';
 import type { Exchange } from '../peers/socket-peer.js';
 
 // Seeded positions in Viet Nam and its sea, uniform over that part of a box around it which has hexcodes.
-/** How many there are: the most that one request of the generator has. */
+/** Number of the positions, the most that one request of the generator has. */
 export const POSITIONS = 65_536;
 
 const SEED = 20261122;

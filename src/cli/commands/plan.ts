@@ -165,7 +165,8 @@ function onceAnswer(options: PlanOptions, results: Results): string {
 const COLLECT_MS = 200;
 
 function busAnswer(options: PlanOptions, results: Results): string {
-  const { fleet, survive, coresPerMachine, linkBitsPerS, pricePerCoreHour } = requestOf(options, results);
+  const planned = requestOf(options, results);
+  const { fleet, coresPerMachine, linkBitsPerS } = planned;
   const demand = demandOf({ ...fleet, profile: 'stream' });
   const request: BusRequest = {
     pointsPerS: demand.peakPointsPerS,
@@ -185,7 +186,7 @@ function busAnswer(options: PlanOptions, results: Results): string {
       : undefined;
   return options.json
     ? planJson({ request, demand, answer, collected })
-    : busText({ answer, request, collected }, { demand, survive, pricePerCoreHour });
+    : busText(demand, request, answer, collected, planned);
 }
 
 async function fleetAnswer(options: PlanOptions, results: Results, command: Command): Promise<string> {

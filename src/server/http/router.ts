@@ -26,7 +26,8 @@ import type { Adapter, ClientAddresses, Exchange } from './exchange.js';
 export interface Route {
   /** A pattern of the adapter: `/v1/meta`, `/v1/hexcodes/:code`. */
   readonly path: string;
-  readonly methods: readonly ('GET' | 'POST')[];
+  /** Default: GET. */
+  readonly methods?: readonly ('GET' | 'POST')[];
   /**
    * A scope: the handler is called with the key of the request; a request without an active key of this scope is
    * rejected. 'key': any scope.
@@ -142,7 +143,8 @@ export class Router {
   }
 
   add(route: Route): void {
-    const allowed = [...route.methods.flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])), 'OPTIONS'];
+    const { methods = ['GET'] } = route;
+    const allowed = [...methods.flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])), 'OPTIONS'];
     const allow = `\r\nAllow: ${allowed.join(', ')}`;
     const preflight = `\r\nAccess-Control-Allow-Methods: ${allowed.join(', ')}${PREFLIGHT}${allow}`;
     const { access, readsKeyParameter = false, parameters } = route;
@@ -168,7 +170,7 @@ export class Router {
             handle(x, ANYONE);
           }
         : (x: Exchange) => letIn(x, handle, readsKeyParameter && takeKeyParameter(x));
-    for (const method of route.methods) {
+    for (const method of methods) {
       this.adapter.route(method === 'GET' ? 'get' : 'post', route.path, run);
       if (method === 'GET') this.adapter.route('head', route.path, run);
     }

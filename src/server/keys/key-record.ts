@@ -199,24 +199,9 @@ export function packKeys(keys: readonly StoredKey[]): PackedKeys {
 
 export function unpackKeys({ ids, names, digestsHex, createdMs, shared, sharedAt }: PackedKeys): StoredKey[] {
   return ids.map((id, index) => {
-    const { state, scopes, expiresMs, origins, cidrs, limits, generation, formerDigestHex, formerUntilMs } =
-      shared[sharedAt[index]!]!;
-    return {
-      id,
-      name: names[index]!,
-      state,
-      scopes,
-      expiresMs,
-      origins,
-      cidrs,
-      limits,
-      createdMs: createdMs[index]!,
-      lastUsedMs: undefined,
-      digestHex: digestsHex.slice(DIGEST_LENGTH * index, DIGEST_LENGTH * (index + 1)),
-      generation,
-      formerDigestHex,
-      formerUntilMs,
-    };
+    const digestHex = digestsHex.slice(DIGEST_LENGTH * index, DIGEST_LENGTH * (index + 1));
+    const own = { id, name: names[index]!, createdMs: createdMs[index]!, lastUsedMs: undefined, digestHex };
+    return { ...shared[sharedAt[index]!]!, ...own };
   });
 }
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
+import type { ServeConfig } from '../../config/config.js';
 
 /** Layers of Protomaps' basemap, at least one of which an archive of vector tiles has. */
 const SCHEMA = ['earth', 'water', 'roads', 'landuse', 'places', 'boundaries', 'buildings'];
@@ -69,13 +70,9 @@ export class BasemapArchive {
     );
     const end = Math.max(...sections.map(([offset, length]) => offset! + length!));
     if (end > stat.size) throw cutOff(end, stat.size);
-    const [packing, tilePacking, kind, minZoom, maxZoom] = [97, 98, 99, 100, 101].map((at) => head[at]!) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const byte = (at: number): number => head.readUInt8(at);
+    const [packing, tilePacking, kind] = [byte(97), byte(98), byte(99)];
+    const [minZoom, maxZoom] = [byte(100), byte(101)];
     const isVector = kind === KIND.vector;
     if (!isVector && !KIND.pictures.some((each) => each === kind))
       throw new ArchiveFault(
@@ -111,19 +108,14 @@ export class BasemapArchive {
 
 // The operator's map that a configuration names.
 
-interface BasemapSettings {
-  readonly basemap: string | undefined;
-  readonly tilesUrl: string | undefined;
-}
+type BasemapConfig = Pick<ServeConfig, 'basemap' | 'tilesUrl'>;
 
 /**
  * The archive that is served; undefined: none.
  * @throws Error with one sentence for people
  */
-export async function openBasemap({
-  basemap,
-  tilesUrl,
-}: BasemapSettings): Promise<BasemapArchive | undefined> {
+export async function openBasemap(config: BasemapConfig): Promise<BasemapArchive | undefined> {
+  const { basemap, tilesUrl } = config;
   if (basemap === undefined) return undefined;
   if (tilesUrl !== undefined) throw new Error('--basemap and --tiles-url name two maps: give one of them');
   return BasemapArchive.open(basemap);
@@ -173,12 +165,8 @@ function checkSchema({ vector_layers: layers }: Metadata): void {
 }
 
 function boundsOf(head: Buffer): BasemapInfo['bounds'] {
-  const [west, south, east, north] = [102, 106, 110, 114].map((at) => head.readInt32LE(at) / 1e7) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const deg = (at: number): number => head.readInt32LE(at) / 1e7;
+  const [west, south, east, north] = [deg(102), deg(106), deg(110), deg(114)];
   const isBox = west < east && south < north && Math.abs(south) <= 90 && Math.abs(north) <= 90;
   return isBox ? [west, south, east, north] : [-180, -85, 180, 85];
 }

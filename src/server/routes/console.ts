@@ -69,7 +69,7 @@ export function basemapRoutes({ basemap }: BasemapDeps): Route[] {
       .catch((error: unknown) => x.reject(error))
       .finally(() => (readingBytes -= length));
   };
-  return [{ path: '/basemap/:version', methods: ['GET'], access: 'open', handle }];
+  return [{ path: '/basemap/:version', access: 'open', handle }];
 }
 
 const HTML_TYPE = 'text/html; charset=utf-8';
@@ -128,7 +128,6 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
     securityRoute(deps.config),
     {
       path: '/assets/:name',
-      methods: ['GET'],
       access: 'open',
       handle: (x) => {
         const file = byName.get(x.head.parameter(0));
@@ -162,12 +161,12 @@ function securityRoute({ securityContact, publicUrl }: ServeConfig): Route {
       `Contact: ${securityContact}\nExpires: ${expires}\n${canonical}`,
     );
   };
-  return { path, methods: ['GET'], access: 'open', handle };
+  return { path, access: 'open', handle };
 }
 
 function textRoute(path: string, type: string, text: string, lines: readonly string[]): Route {
   const compressed = compressedText(type, text, lines);
-  return { path, methods: ['GET'], access: 'open', handle: (x) => sendCompressed(x, compressed) };
+  return { path, access: 'open', handle: (x) => sendCompressed(x, compressed) };
 }
 
 // GET /{code}: a link with the code in its path leads to the page of the place, which has it after `#`. Chats read the

@@ -243,7 +243,7 @@ export function gridRoutes({ hexcodes, boundaries: { tag } }: GridDeps): Route[]
     if (drawing.add(draw, (error) => x.reject(error))) x.deadline(DRAWING_DEADLINE_MS);
     else failUnavailable(x, OVERLOADED_MESSAGE);
   };
-  return [{ path: '/v1/grid/:z/:x/:y', methods: ['GET'], access: 'lookup', handle }];
+  return [{ path: '/v1/grid/:z/:x/:y', access: 'lookup', handle }];
 }
 
 /** The media type of the answer; undefined for an ending that there is not, null where the request was answered 406. */

@@ -28,9 +28,6 @@ import { fail, hintAfter, type Route } from '../http/router.js';
 import { admitPoints } from '../ledger/limit-answers.js';
 import { withholdKey } from '../observe/log.js';
 
-const CODE_PATH = '/v1/hexcodes/:code';
-const SUGGESTIONS_PATH = '/v1/hexcodes/:code/suggestions';
-
 /** The prices in points: one for each code that an answer may be about (docs/http.md, Limits of a key). */
 const CODE_POINTS = 1;
 const SUGGESTIONS = 10;
@@ -47,36 +44,25 @@ interface LookupDeps {
 }
 
 export function lookupRoutes({ hexcodes, boundaries: { tag } }: LookupDeps): Route[] {
+  const lookup = (path: string, parameters: readonly string[], answer: (x: Exchange) => void): Route => ({
+    path,
+    access: 'lookup',
+    parameters,
+    handle: (x) => {
+      if (requireJson(x)) answer(x);
+    },
+  });
   return [
-    {
-      path: CODE_PATH,
-      methods: ['GET'],
-      access: 'lookup',
-      parameters: [],
-      handle: (x) => answer(x, (text) => info(x, hexcodes, text, tag)),
-    },
-    {
-      path: SUGGESTIONS_PATH,
-      methods: ['GET'],
-      access: 'lookup',
-      parameters: ['near'],
-      handle: (x) => answer(x, (text) => suggestions(x, hexcodes, text, tag)),
-    },
-    {
-      path: '/v1/places',
-      methods: ['GET'],
-      access: 'lookup',
-      parameters: PLACES_NAMES,
-      handle: (x) => {
-        if (requireJson(x)) places(x, hexcodes, tag);
-      },
-    },
+    lookup('/v1/hexcodes/:code', [], (x) => withCode(x, (text) => info(x, hexcodes, text, tag))),
+    lookup('/v1/hexcodes/:code/suggestions', ['near'], (x) =>
+      withCode(x, (text) => suggestions(x, hexcodes, text, tag)),
+    ),
+    lookup('/v1/places', PLACES_NAMES, (x) => places(x, hexcodes, tag)),
   ];
 }
 
-/** Calls `handle` with the decoded code of the path; answers 406, and 400 for broken escapes, itself. */
-function answer(x: Exchange, handle: (text: string) => void): void {
-  if (!requireJson(x)) return;
+/** Calls `handle` with the decoded code of the path; answers 400 for broken escapes itself. */
+function withCode(x: Exchange, handle: (text: string) => void): void {
   // In a path + is a plus sign; decodeEscapes, made for queries, would read a space.
   const text = decodeEscapes(x.head.parameter(0).replaceAll('+', '%2B'));
   if (text !== undefined) handle(text);
@@ -230,7 +216,6 @@ export function reverseRoutes({ hexcodes, boundaries, logsPositions }: ReverseDe
   return [
     {
       path: '/v1/reverse',
-      methods: ['GET'],
       access: 'encode',
       operation: 'encode',
       readsKeyParameter: true,

@@ -63,7 +63,6 @@ export function metaRoutes({ boundaries, before, adapter: { build } }: MetaDeps)
   };
   const jsonRoute = (path: string, answer: (x: Exchange) => void): Route => ({
     path,
-    methods: ['GET'],
     access: 'key',
     handle: (x) => {
       if (requireJson(x)) answer(x);
@@ -187,7 +186,6 @@ function documentRoutes(): Route[] {
   };
   const route = (path: string, nameOf: (x: Exchange) => string): Route => ({
     path,
-    methods: ['GET'],
     access: 'open',
     handle: (x) => {
       const page = pageOf(nameOf(x));
@@ -202,7 +200,7 @@ function documentRoutes(): Route[] {
 }
 
 function routeOf(path: string, sent: CompressedText): Route {
-  return { path, methods: ['GET'], access: 'open', handle: (x) => send(x, sent) };
+  return { path, access: 'open', handle: (x) => send(x, sent) };
 }
 
 function send(x: Exchange, sent: CompressedText): void {
@@ -233,7 +231,7 @@ export function usageRoutes({ metering }: { readonly metering: OpenLedger | unde
       void refreshed.then(answer, (error: unknown) => x.reject(error));
     }
   };
-  return [{ path: '/v1/usage', methods: ['GET'], access: 'key', parameters: [], handle }];
+  return [{ path: '/v1/usage', access: 'key', parameters: [], handle }];
 }
 
 function usageOf({ calendar }: Ledger, account: KeyLedger): object {

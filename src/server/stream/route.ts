@@ -250,7 +250,6 @@ export class Streams {
     return [
       {
         path: STREAM_PATH,
-        methods: ['GET'],
         access: 'bulk',
         operation: 'stream',
         handle: answerPlainGet,
