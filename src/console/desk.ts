@@ -1,13 +1,13 @@
 // State that all parts of the console share: the library, the chosen place, and the map.
 
+import type { Box } from '../hexcodes/geometry/cells.js';
 import type { CellFeature } from '../hexcodes/geometry/codebook.js';
-import type { Box } from '../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../hexcodes/library/hexcodes.js';
 import type { Place } from './place/place.js';
 import type { Counted, DescribedPoints } from './points/drawn-points.js';
 import type { Value } from './shell/value.js';
 
-export type { Box } from '../hexcodes/geometry/cover.js';
+export type { Box } from '../hexcodes/geometry/cells.js';
 
 /** The smallest box around positions. */
 export function boxOf(positions: readonly (readonly [lng: number, lat: number])[]): Box {

@@ -78,9 +78,9 @@ const WITHOUT_EMBEDDED = {
 const H3_FUNCTIONS = [
   ...['cellArea', 'cellToBoundary', 'cellToChildren', 'cellToLatLng', 'cellToParent', 'compactCells'],
   ...['edgeLength', 'getHexagonAreaAvg', 'getResolution', 'greatCircleDistance', 'gridDisk', 'isValidCell'],
-  ...['latLngToCell', 'originToDirectedEdges', 'polygonToCells', 'polygonToCellsExperimental'],
+  ...['latLngToCell', 'originToDirectedEdges', 'polygonToCells'],
 ];
-const H3_CONSTANTS = ['UNITS', 'POLYGON_TO_CELLS_FLAGS'];
+const H3_CONSTANTS = ['UNITS'];
 const H3_LOADER = resolve('src/console/shell/h3.ts');
 const [LATE_H3, USED_H3] = ['\0late-h3', '\0used-h3'];
 

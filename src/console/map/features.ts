@@ -1,8 +1,7 @@
 // The hexagons on the map as GeoJSON: the grid of the view, and the place that is chosen with its rings and its parent.
 
-import { gridDisk, parent } from '../../hexcodes/geometry/cells.js';
-import { type CellFeature, cellFeature } from '../../hexcodes/geometry/codebook.js';
-import { cellsWithin, estimatedCells, ringOf } from '../../hexcodes/geometry/cover.js';
+import { cellsWithin, estimatedCells, gridDisk, parent } from '../../hexcodes/geometry/cells.js';
+import { type CellFeature, cellFeature, cellRing } from '../../hexcodes/geometry/codebook.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { DEFAULT_RESOLUTION } from '../../hexcodes/wire/params/number.js';
 import { type Box, boxOf, type Desk, type Polygons } from '../desk.js';
@@ -44,7 +43,7 @@ export function gridOf(library: Hexcodes, view: Box, resolution: number): Polygo
     north: Math.min(89, view.north + padLat),
   };
   if (estimatedCells(box, resolution) > MAX_CELLS) return collection([]);
-  const rings = cellsWithin(box, resolution).map(ringOf);
+  const rings = cellsWithin(box, resolution).map(cellRing);
   return collection(
     rings
       .filter((ring) => ring.some(([lng, lat]) => library.adminCodeOf(lat, lng) !== null))

@@ -1,7 +1,7 @@
 // Points as the map draws them: offsets in Web Mercator from a place in Viet Nam, which 32 bits hold to some
 // centimetres there, and the colours of the provinces.
 
-import type { Box } from '../../hexcodes/geometry/cover.js';
+import type { Box } from '../../hexcodes/geometry/cells.js';
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 

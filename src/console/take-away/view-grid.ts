@@ -1,7 +1,7 @@
 // The hexagons of what the map shows, as a file of GeoJSON.
 
+import { type Box, codesWithin, estimatedCells, stripsOf } from '../../hexcodes/geometry/cells.js';
 import { cellFeature } from '../../hexcodes/geometry/codebook.js';
-import { type Box, codesWithin, estimatedCells, stripsOf } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 
 /** Most hexagons in a file: some 25 MB. */

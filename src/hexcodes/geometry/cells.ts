@@ -7,10 +7,12 @@ import {
   cellToLatLng,
   cellToParent,
   edgeLength,
+  getHexagonAreaAvg,
   greatCircleDistance,
   gridDisk as h3Disk,
   isValidCell,
   originToDirectedEdges,
+  polygonToCells,
   UNITS,
 } from 'h3-js';
 import { HexcodesError } from '../errors.js';
@@ -204,6 +206,61 @@ function centreOf(hexcodes: Codebook, given: string | Position): [lat: number, l
   if (typeof given !== 'string') return latLngOf(given);
   const { lat, lng } = readOrThrow(hexcodes, given);
   return [lat, lng];
+}
+
+/** Degrees. Does not cross the 180th meridian. */
+export interface Box {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+const EARTH_RADIUS_KM = 6371.007180918475;
+/** Approximate number of cells in one strip. */
+const STRIP_CELLS = 500;
+
+const inRadians = (deg: number): number => (deg * Math.PI) / 180;
+
+/** About how many cells a box has; cells are up to a third larger or smaller than on average. */
+export function estimatedCells({ west, south, east, north }: Box, resolution: number): number {
+  const areaKm2 =
+    EARTH_RADIUS_KM ** 2 * inRadians(east - west) * (Math.sin(inRadians(north)) - Math.sin(inRadians(south)));
+  return areaKm2 / getHexagonAreaAvg(resolution, UNITS.km2);
+}
+
+/** The H3 indexes, hexadecimal, of the cells whose centre lies in the box. */
+export function cellsWithin({ west, south, east, north }: Box, resolution: number): string[] {
+  const corners = [
+    [south, west],
+    [south, east],
+    [north, east],
+    [north, west],
+  ];
+  return polygonToCells(corners, resolution);
+}
+
+/** Number of strips into which `codesWithin` cuts a box. */
+export const stripsOf = (box: Box, resolution: number): number =>
+  Math.max(1, Math.ceil(estimatedCells(box, resolution) / STRIP_CELLS));
+
+/**
+ * The hexcodes of the cells whose centre lies in the box and in a province, strip by strip from south to north, so
+ * that the caller can do other work between two strips.
+ */
+export function* codesWithin(hexcodes: Codebook, box: Box, resolution: number): Generator<string[]> {
+  const { west, south, east, north } = box;
+  const strips = stripsOf(box, resolution);
+  for (let i = 0; i < strips; i++) {
+    const low = south + ((north - south) * i) / strips;
+    const high = south + ((north - south) * (i + 1)) / strips;
+    yield cellsWithin({ west, south: low, east, north: high }, resolution).flatMap((cell) => {
+      const [lat, lng] = cellToLatLng(cell);
+      const admin = hexcodes.adminCodeOf(lat!, lng!);
+      const code = admin === null ? null : hexcodes.pack(BigInt(`0x${cell}`), admin);
+      return code === null ? [] : [code];
+    });
+  }
 }
 
 /** Loads h3-js where it is a separate file, as in programs; takes 20 ms, once. */

@@ -1,19 +1,6 @@
 // The hexcodes of an area: every cell that touches it, or lies in it, for geofences and delivery zones.
 
-import {
-  cellToBoundary,
-  cellToChildren,
-  cellToLatLng,
-  cellToParent,
-  compactCells,
-  getHexagonAreaAvg,
-  getResolution,
-  latLngToCell,
-  POLYGON_TO_CELLS_FLAGS,
-  polygonToCells,
-  polygonToCellsExperimental,
-  UNITS,
-} from 'h3-js';
+import { cellToChildren, cellToLatLng, cellToParent, compactCells, getResolution, latLngToCell } from 'h3-js';
 import { HexcodesError } from '../errors.js';
 import { requireFlag, requireKnown, shown } from '../wire/params/names.js';
 import {
@@ -240,66 +227,6 @@ export class CellSet {
   }
 }
 
-/** Degrees. Does not cross the 180th meridian. */
-export interface Box {
-  readonly west: number;
-  readonly south: number;
-  readonly east: number;
-  readonly north: number;
-}
-
-const EARTH_RADIUS_KM = 6371.007180918475;
-/** Approximate number of cells in one strip. */
-const STRIP_CELLS = 500;
-
-const inRadians = (deg: number): number => (deg * Math.PI) / 180;
-
-/** About how many cells a box has; cells are up to a third larger or smaller than on average. */
-export function estimatedCells({ west, south, east, north }: Box, resolution: number): number {
-  const areaKm2 =
-    EARTH_RADIUS_KM ** 2 * inRadians(east - west) * (Math.sin(inRadians(north)) - Math.sin(inRadians(south)));
-  return areaKm2 / getHexagonAreaAvg(resolution, UNITS.km2);
-}
-
-/** The H3 indexes, hexadecimal, of the cells whose centre lies in the box. */
-export function cellsWithin({ west, south, east, north }: Box, resolution: number): string[] {
-  const corners = [
-    [south, west],
-    [south, east],
-    [north, east],
-    [north, west],
-  ];
-  return polygonToCells(corners, resolution);
-}
-
-/** The corners of a cell as a closed ring of GeoJSON. */
-export function ringOf(cell: string): [lng: number, lat: number][] {
-  return cellToBoundary(cell, true) as [number, number][];
-}
-
-/** Number of strips into which `codesWithin` cuts a box. */
-export const stripsOf = (box: Box, resolution: number): number =>
-  Math.max(1, Math.ceil(estimatedCells(box, resolution) / STRIP_CELLS));
-
-/**
- * The hexcodes of the cells whose centre lies in the box and in a province, strip by strip from south to north, so
- * that the caller can do other work between two strips.
- */
-export function* codesWithin(hexcodes: Codebook, box: Box, resolution: number): Generator<string[]> {
-  const { west, south, east, north } = box;
-  const strips = stripsOf(box, resolution);
-  for (let i = 0; i < strips; i++) {
-    const low = south + ((north - south) * i) / strips;
-    const high = south + ((north - south) * (i + 1)) / strips;
-    yield cellsWithin({ west, south: low, east, north: high }, resolution).flatMap((cell) => {
-      const [lat, lng] = cellToLatLng(cell);
-      const admin = hexcodes.adminCodeOf(lat!, lng!);
-      const code = admin === null ? null : hexcodes.pack(BigInt(`0x${cell}`), admin);
-      return code === null ? [] : [code];
-    });
-  }
-}
-
 type Ring = readonly (readonly number[])[];
 
 /** A GeoJSON polygon (RFC 7946), longitude first: an outer ring and its holes, or several of them. */
@@ -316,11 +243,6 @@ export interface CoverOptions {
   readonly compact?: boolean | undefined;
 }
 
-const FLAGS = {
-  touch: POLYGON_TO_CELLS_FLAGS.containmentOverlapping,
-  center: POLYGON_TO_CELLS_FLAGS.containmentCenter,
-  inside: POLYGON_TO_CELLS_FLAGS.containmentFull,
-} as const;
 /** Larger zones would not fit into memory. */
 const MAX_CELLS = 2_000_000;
 /**
@@ -348,18 +270,18 @@ export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): st
       'BAD_RESOLUTION',
       `A resolution is an integer from 0 to 15, not ${shown(resolution)}`,
     );
-  const flag = Object.hasOwn(FLAGS, which) ? FLAGS[which] : undefined;
-  if (flag === undefined)
+  if (which !== 'touch' && which !== 'center' && which !== 'inside')
     throw new HexcodesError('BAD_ARGUMENT', `cells is 'touch', 'center' or 'inside', not ${shown(which)}`);
   requireFlag(compact, 'compact');
   const found = new Set<string>();
+  const filling = new Filling(resolution, which, found);
   for (const polygon of polygonsOf(area)) {
     requireSize(polygon[0]!, resolution);
-    for (const cell of polygonToCellsExperimental(polygon, resolution, flag, true)) found.add(cell);
-    // H3 omits a cell that contains a whole hole, if its centre is in the hole.
-    if (which === 'touch')
-      for (const [corner] of polygon.slice(1)) found.add(latLngToCell(corner![1]!, corner![0]!, resolution));
-    if (found.size > MAX_CELLS) throw tooMany(found.size, resolution);
+    const segments = (polygon as unknown as Point[][]).flatMap(segmentsOf);
+    for (const root of ROOTS) filling.fill(root, 0, [-1000, 1000], [], segments);
+    // An area within one cell crosses no edge of the cell.
+    const [lng, lat] = polygon[0]![0]!;
+    if (which === 'touch') found.add(latLngToCell(lat!, lng!, resolution));
   }
   const codes = new Map<string, string>();
   for (const cell of found) {
@@ -368,6 +290,133 @@ export function cover(hexcodes: Codebook, area: Area, options: CoverOptions): st
   }
   if (compact) compactInto(hexcodes, codes);
   return [...codes.keys()].sort().map((cell) => codes.get(cell)!);
+}
+
+/** The base cells of format 1; none of them is a pentagon. */
+const ROOTS = ['8041fffffffffff', '804bfffffffffff', '8065fffffffffff', '8069fffffffffff'];
+/** Degrees beyond which no position has a hexcode. */
+const DOMAIN = { west: 100, south: 5, east: 119, north: 25 };
+/** Degrees from the centre of a cell of resolution 0 to its descendants; a finer cell has a root of 7 less. */
+const REACH_DEG = 18;
+
+type Point = readonly [lng: number, lat: number];
+
+/** A line in degrees from its southern end, and the ring that it is a part of: 0 the outer one, above 0 a hole. */
+interface Segment {
+  readonly a: Point;
+  readonly b: Point;
+  readonly ring: number;
+}
+
+/**
+ * The cells of one polygon, in the plane of longitude and latitude as H3 has them. Each cell of the hierarchy looks at
+ * the segments near its parent alone; with none near it, it is in the area with all its descendants, or outside.
+ */
+class Filling {
+  readonly #resolution: number;
+  readonly #which: 'touch' | 'center' | 'inside';
+  readonly #found: Set<string>;
+
+  constructor(resolution: number, which: 'touch' | 'center' | 'inside', found: Set<string>) {
+    this.#resolution = resolution;
+    this.#which = which;
+    this.#found = found;
+  }
+
+  /**
+   * Adds the cells of a polygon that descend from a cell.
+   * @param from a position near the cell
+   * @param odd the rings that hold this position
+   * @param around the segments near both
+   */
+  fill(cell: string, level: number, from: Point, odd: readonly number[], around: readonly Segment[]): void {
+    const [lat, lng] = cellToLatLng(cell) as [number, number];
+    const high = REACH_DEG / 7 ** (level / 2);
+    const wide = high / Math.cos(((lat + high) * Math.PI) / 180);
+    const { west, south, east, north } = DOMAIN;
+    if (lng + wide < west || lng - wide > east || lat + high < south || lat - high > north) return;
+    const near = around.filter((segment) => touchesBox(segment, lng, lat, wide, high));
+    // Beside the centre, which may be a corner of the area.
+    const at = [lng + wide / 73, lat + high / 31] as const;
+    const rings = ringsAt(odd, around, from, at);
+    if (near.length === 0) {
+      if (isInArea(rings)) for (const each of cellToChildren(cell, this.#resolution)) this.#add(each);
+    } else if (level < this.#resolution) {
+      for (const child of cellToChildren(cell, level + 1)) this.fill(child, level + 1, at, rings, near);
+    } else if (this.#isPart(cell, ringsAt(rings, near, at, [lng, lat]), near)) this.#add(cell);
+  }
+
+  #isPart(cell: string, rings: readonly number[], near: readonly Segment[]): boolean {
+    const which = this.#which;
+    if ((which !== 'inside' && isInArea(rings)) || which === 'center') return isInArea(rings);
+    const outline = segmentsOf(cellRing(cell), 0);
+    // Outside of the outer ring no hole counts.
+    const edges = rings.includes(0) ? near : near.filter(({ ring }) => ring === 0);
+    const isCut = edges.some((edge) => outline.some((side) => meet(edge, side)));
+    const [lat, lng] = cellToLatLng(cell) as [number, number];
+    const holds = ({ a }: Segment): boolean => isInArea(ringsAt([0], outline, [lng, lat], a));
+    if (which === 'inside') return isInArea(rings) && !isCut && !near.some(holds);
+    return isCut || edges.some((edge) => edge.ring > 0 && holds(edge));
+  }
+
+  #add(cell: string): void {
+    this.#found.add(cell);
+    if (this.#found.size > MAX_CELLS) throw tooMany(this.#found.size, this.#resolution);
+  }
+}
+
+/** A longitude is 360° more where a step of the ring is over 180° wide: it crosses the 180th meridian, as H3 has it. */
+function segmentsOf(given: readonly Point[], ring: number): Segment[] {
+  const isFar = given.some(([lng], i) => Math.abs(lng - given.at(i - 1)![0]) > 180);
+  const points = isFar ? given.map(([lng, lat]): Point => [lng < 0 ? lng + 360 : lng, lat]) : given;
+  return points.map((b, i) => {
+    const a = points.at(i - 1)!;
+    // A line between two areas is the same for both, whatever the direction of their rings.
+    return a[1] < b[1] || (a[1] === b[1] && a[0] < b[0]) ? { a, b, ring } : { a: b, b: a, ring };
+  });
+}
+
+/** Whether a segment touches a box around a position. */
+function touchesBox({ a, b }: Segment, lng: number, lat: number, wide: number, high: number): boolean {
+  const [east, north] = [b[0] - a[0], b[1] - a[1]];
+  return (
+    Math.abs(a[0] + b[0] - 2 * lng) <= Math.abs(east) + 2 * wide &&
+    Math.abs(a[1] + b[1] - 2 * lat) <= north + 2 * high &&
+    Math.abs(east * (lat - a[1]) - north * (lng - a[0])) <= wide * north + high * Math.abs(east)
+  );
+}
+
+const isInArea = (rings: readonly number[]): boolean => rings.length === 1 && rings[0] === 0;
+
+/**
+ * The rings that hold a position, by those of another and the segments around both. One on a segment is east of it, if
+ * the other is farther north.
+ */
+function ringsAt(
+  odd: readonly number[],
+  around: readonly Segment[],
+  from: Point,
+  to: Point,
+): readonly number[] {
+  const rings = new Set(odd);
+  for (const { a, b, ring } of around)
+    if (
+      turn(from, to, a) > 0 !== turn(from, to, b) > 0 &&
+      turn(a, b, from) > 0 !== turn(a, b, to) > 0 &&
+      !rings.delete(ring)
+    )
+      rings.add(ring);
+  return [...rings];
+}
+
+/** The side of the line through two positions on which a third lies: above 0 is its left, 0 the line. */
+const turn = (a: Point, b: Point, [lng, lat]: Point): number =>
+  (b[0] - a[0]) * (lat - a[1]) - (b[1] - a[1]) * (lng - a[0]);
+
+/** Whether two segments that are not parallel have a position in common. */
+function meet({ a, b }: Segment, { a: c, b: d }: Segment): boolean {
+  const [atA, atB, atC, atD] = [turn(c, d, a), turn(c, d, b), turn(a, b, c), turn(a, b, d)];
+  return atA !== atB && atA * atB <= 0 && atC * atD <= 0;
 }
 
 /** Replaces seven children by their parent, unless the parent has no code itself. */
@@ -392,12 +441,11 @@ function compactInto(hexcodes: Codebook, codes: Map<string, string>): void {
  * the coverage's edge in it; null where no position of the cell has a code.
  */
 export function codeOf(hexcodes: Codebook, cell: string): string | null {
-  const [lat, lng] = cellToLatLng(cell) as [number, number];
+  const atCentre = firstCode(hexcodes, cell, [cellToLatLng(cell) as [number, number]]);
+  if (atCentre !== null) return atCentre;
   const ring = cellRing(cell);
-  const positions = [[lat, lng] as const, ...ring.map(([x, y]) => [y, x] as const)];
-  return (
-    firstCode(hexcodes, cell, positions) ?? firstCode(hexcodes, cell, edgePositions(hexcodes, cell, ring))
-  );
+  const corners = ring.map(([x, y]) => [y, x] as const);
+  return firstCode(hexcodes, cell, corners) ?? firstCode(hexcodes, cell, edgePositions(hexcodes, cell, ring));
 }
 
 function firstCode(hexcodes: Codebook, cell: string, positions: Iterable<LatLng>): string | null {

@@ -1,6 +1,12 @@
 // Areas as lists of codes: which cells cover an area, whether positions lie in them, disks of cells, and codes without
 // their beginning.
-import { cellToLatLng, gridDisk as h3Disk, latLngToCell } from 'h3-js';
+import {
+  cellToLatLng,
+  gridDisk as h3Disk,
+  latLngToCell,
+  POLYGON_TO_CELLS_FLAGS as MODES,
+  polygonToCellsExperimental,
+} from 'h3-js';
 import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import {
@@ -97,6 +103,59 @@ describe('cover', () => {
       const whole = cover(library, { type: 'Polygon', coordinates: [coordinates[0]!] }, { resolution });
       expect(codes, JSON.stringify(coordinates)).toEqual(whole);
     }
+  });
+
+  test('areas of any form and size have the cells that H3 finds, in each mode', () => {
+    const random = randomFrom(11);
+    for (let n = 0; n < 400; n++) {
+      const resolution = Math.floor(random() * 16);
+      const size = Math.min(60, 0.24 * 7 ** (-resolution / 2) * 1500 ** random());
+      const [x, y] = [107 + random() * 3, 12 + random() * 4];
+      // Stars, and rings that cross themselves; a hole within the star.
+      const ring = (reach: number, least: number): number[][] => {
+        const count = 3 + Math.floor(random() * 30);
+        const corners = Array.from({ length: count }, (_, i) => {
+          const [angle, far] = [(2 * Math.PI * i) / count, reach * (least + (1 - least) * random())];
+          return [x + far * Math.cos(angle), y + far * Math.sin(angle)];
+        });
+        return [...corners, corners[0]!];
+      };
+      const outer = ring(size, n % 4 === 0 ? -1 : 0.5);
+      const coordinates = n % 2 === 0 ? [outer] : [outer, ring(size * 0.2, 0.3).reverse()];
+      for (const [cells, mode] of [
+        ['touch', MODES.containmentOverlapping],
+        ['center', MODES.containmentCenter],
+        ['inside', MODES.containmentFull],
+      ] as const) {
+        const found = new Set(polygonToCellsExperimental(coordinates, resolution, mode, true));
+        // H3 leaves out a cell around a hole that holds its centre.
+        const [lng, lat] = coordinates.at(-1)![0] as [number, number];
+        if (cells === 'touch') found.add(latLngToCell(lat, lng, resolution));
+        const own = cover(library, { type: 'Polygon', coordinates }, { resolution, cells }).map(cellOf);
+        // Abroad there are no codes.
+        const abroad = [...found].filter(
+          (cell) =>
+            !own.includes(cell) && library.adminCodeOf(...(cellToLatLng(cell) as [number, number])) === null,
+        );
+        const wanted = [...found].filter((cell) => !abroad.includes(cell)).sort();
+        expect(own, `${cells} ${resolution} ${JSON.stringify(coordinates)}`).toEqual(wanted);
+      }
+    }
+  });
+
+  test('the corners of a cell are a part of it and of its neighbours; a hole elsewhere adds no cell', () => {
+    const { hexcodes: code } = library.encode(12.7, 108.1, 6);
+    const ring = boundary(library, code).map(([lat, lng]) => [lng, lat]);
+    const own: Area = { type: 'Polygon', coordinates: [[...ring, ring[0]!]] };
+    expect(cover(library, own, { resolution: 6 })).toEqual([code, ...neighbors(library, code)].sort());
+    // In the box around the outer ring, and not in the ring.
+    const corner = (x: number, y: number) => [108 + x, 12 + y];
+    const outer = [corner(0, 0), corner(0.5, 0), corner(0, 0.5), corner(0, 0)];
+    const hole = [corner(0.4, 0.4), corner(0.4, 0.5), corner(0.5, 0.4), corner(0.4, 0.4)];
+    const [alone, beside] = [[outer], [outer, hole]].map((coordinates) =>
+      cover(library, { type: 'Polygon', coordinates }, { resolution: 7 }),
+    );
+    expect(beside).toEqual(alone);
   });
 
   test('cells by their centres are those whose centre is in it', () => {
