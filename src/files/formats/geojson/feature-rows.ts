@@ -129,13 +129,17 @@ export class FeatureFields {
    */
   readonly #indexes = new Map<FeatureShape, Int32Array | null>();
   readonly #copies = new ChunkCopies();
+  /** The columns of ids and properties. */
+  readonly #fields: readonly TableColumn[];
 
   constructor(
     private readonly columns: readonly TableColumn[],
     private readonly idName: IdName,
     private readonly fit: RowFit,
     private readonly file: string,
-  ) {}
+  ) {
+    this.#fields = columns.slice(2);
+  }
 
   /**
    * @param row number of the first one
@@ -236,7 +240,7 @@ export class FeatureFields {
     const positions = documents.map(pointOf);
     const shape = { idName: this.idName, fit: this.fit };
     const rows = documents.map((document, i) => rowOf(document, shape, this.file, row + i));
-    const fields = valuesOf(this.columns.slice(2), rows, this.file, row, this.fit);
+    const fields = valuesOf(this.#fields, rows, this.file, row, this.fit);
     return [
       positions.map((position) => this.#coordinate(position?.[1], 'lat')),
       positions.map((position) => this.#coordinate(position?.[0], 'lng')),

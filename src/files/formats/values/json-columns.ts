@@ -185,8 +185,17 @@ function exactInteger(digits: string): number | bigint {
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }
 
+/** Indexes of columns by their names. */
+const indexes = new WeakMap<readonly TableColumn[], ReadonlyMap<string, number>>();
+
+function indexesOf(columns: readonly TableColumn[]): ReadonlyMap<string, number> {
+  const known = indexes.get(columns) ?? new Map(columns.map(({ name }, c) => [name, c]));
+  indexes.set(columns, known);
+  return known;
+}
+
 /**
- * The values of a batch in columns.
+ * The values of a batch in columns. A row costs as much as it has members, whatever the number of columns.
  * @param firstRow number of its first row, for messages
  * @throws CliFailure BAD_INPUT that names row and field, for a row that does not fit the columns
  */
@@ -197,43 +206,39 @@ export function valuesOf(
   firstRow: number,
   fit: RowFit,
 ): unknown[][] {
-  if (fit !== 'any') refuseOtherFields(columns, rows, file, firstRow);
-  return columns.map((column) => {
-    const { name, kind } = column;
-    return rows.map((row, i) => {
-      const value = row[name] ?? null;
-      const fitted = valueIn(column, value, fit);
-      if (fitted !== undefined) return fitted;
-      const words =
-        kind === 'double' ? 'a number' : kind === 'long' || kind === 'decimal' ? 'an integer' : `a ${kind}`;
-      throw badInput(
-        { file, row: firstRow + i, column: name },
-        `${jsonText(value)} where the first rows have ${words}`,
-        typeof value === 'number' || typeof value === 'bigint'
-          ? 'Name the file instead of a pipe: then all rows are looked at before the first is written.'
-          : 'Drop the column with --drop, or write NDJSON.',
-      );
-    });
-  });
+  const values = columns.map(() => new Array<unknown>(rows.length).fill(null));
+  const known = indexesOf(columns);
+  for (const [i, row] of rows.entries()) {
+    let at = 0;
+    for (const name of Object.keys(row)) {
+      // Members usually come in the order of the columns.
+      const c = columns[at]?.name === name ? at : known.get(name);
+      at++;
+      if (c !== undefined) values[c]![i] = fittingIn(columns[c]!, row[name], file, firstRow + i, fit);
+      else if (fit !== 'any')
+        throw badInput(
+          { file, row: firstRow + i, column: name },
+          'a field that none of the first rows has',
+          'A table needs its columns at the start: name the fields to keep with --keep, or write NDJSON.',
+        );
+    }
+  }
+  return values;
 }
 
-function refuseOtherFields(
-  columns: readonly TableColumn[],
-  rows: readonly Record<string, unknown>[],
-  file: string,
-  firstRow: number,
-): void {
-  const names = new Set(columns.map(({ name }) => name));
-  rows.forEach((row, i) => {
-    for (const name of Object.keys(row)) {
-      if (names.has(name)) continue;
-      throw badInput(
-        { file, row: firstRow + i, column: name },
-        'a field that none of the first rows has',
-        'A table needs its columns at the start: name the fields to keep with --keep, or write NDJSON.',
-      );
-    }
-  });
+function fittingIn(column: TableColumn, value: unknown, file: string, row: number, fit: RowFit): unknown {
+  const fitted = valueIn(column, value, fit);
+  if (fitted !== undefined) return fitted;
+  const { name, kind } = column;
+  const words =
+    kind === 'double' ? 'a number' : kind === 'long' || kind === 'decimal' ? 'an integer' : `a ${kind}`;
+  throw badInput(
+    { file, row, column: name },
+    `${jsonText(value)} where the first rows have ${words}`,
+    typeof value === 'number' || typeof value === 'bigint'
+      ? 'Name the file instead of a pipe: then all rows are looked at before the first is written.'
+      : 'Drop the column with --drop, or write NDJSON.',
+  );
 }
 
 /** A value in the form of its column; undefined if it does not fit. */

@@ -183,6 +183,14 @@ test('members of a second file in another order', async () => {
   }
 });
 
+test('members that some rows lack, by the names of those that every object inherits', async () => {
+  const path = join(scratch, 'inherits.ndjson');
+  const named = '"constructor":"a","toString":"b","__proto__":"c"';
+  writeFileSync(path, `{"lat":21.03,"lng":105.8,${named}}\n{"lat":21.04,"lng":105.8}\n`);
+  for (const to of ['csv', 'geojson', 'parquet'])
+    expect(await bothRoads(hexcodes, [path], { output, to }, { columns: { prefix: '' } })).toBe(true);
+});
+
 test('a second file of NDJSON continues the first in a table, or has other columns', async () => {
   const [a, b, c] = ['a', 'b', 'c'].map((name) => join(scratch, `${name}.ndjson`));
   writeFileSync(a!, '{"id":1,"note":{"x": 1},"lat":21.03,"lng":105.8}\n'.repeat(3));
