@@ -24,6 +24,13 @@ export function badInput(location: FaultLocation, message: string, hint?: string
 export const badUsage = (message: string, hint?: string): CliFailure =>
   new CliFailure(EXIT.USAGE, message, hint);
 
+/** The failure for a file whose name is empty. */
+export const emptyName = (): CliFailure =>
+  badUsage('the name of a file is empty', 'Perhaps a variable of the shell has no value.');
+
+/** The fault of a file with a schema that is empty. */
+export const NO_COLUMNS = 'it has no columns';
+
 /** The failure for concatenated files with a footer: the last footer describes only the last file. */
 export const joinedFiles = (file: string): CliFailure =>
   badInput(
@@ -75,6 +82,7 @@ const ERRNO: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is not a directory',
   ENOSPC: 'the disk is full',
+  EFBIG: 'the file system, or a limit (ulimit -f), allows no larger file',
   EMFILE: 'too many open files',
   EPIPE: 'its reader has closed it',
   ELOOP: 'its links lead in a circle',

@@ -19,7 +19,7 @@ import {
   utf8View,
 } from '@uwdata/flechette';
 import type { Input } from '../../disk/input.js';
-import { badInput, brokenAt, reasonOf } from '../../exit-codes.js';
+import { badInput, brokenAt, NO_COLUMNS, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling, rowWindows } from '../../held/ceiling.js';
 import { type DeclaredGeometries, declaredGeometries, geoArrowIn, geometriesIn } from '../geoparquet.js';
 import type { TableColumn, TableSource } from '../table.js';
@@ -360,6 +360,7 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
   }
   const read = tableOf([], 1).schema;
   const fields = fieldsOf(read, unread);
+  if (fields.length === 0) throw badInput({ file: input.name }, NO_COLUMNS);
   return {
     fields,
     geometries: declaredGeometries(
@@ -380,7 +381,8 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
       }
       for await (const message of records()) {
         if (message.kind !== DICTIONARY && message.kind !== RECORDS) continue;
-        if (message.kind === DICTIONARY) yield* released();
+        // A delta changes no entry that rows before it refer to.
+        if (message.kind === DICTIONARY && message.claims?.isDelta !== true) yield* released();
         requireSound(message, fields.length, { file: input.name, row });
         if (message.kind === DICTIONARY) {
           dictionaries.add(message);
@@ -498,11 +500,11 @@ class Dictionaries {
   /** @throws CliFailure BAD_INPUT where they exceed the ceiling together */
   add({ bytes, claims }: Message): void {
     const id = claims?.dictionary ?? 0n;
-    const before = claims?.isDelta === true ? (this.#byId.get(id) ?? []) : [];
-    for (const each of this.#byId.get(id) ?? []) this.#bytes -= each.length;
-    const now = [...before, bytes];
-    for (const each of now) this.#bytes += each.length;
-    this.#byId.set(id, now);
+    const before = this.#byId.get(id) ?? [];
+    if (claims?.isDelta !== true) for (const each of before.splice(0)) this.#bytes -= each.length;
+    before.push(bytes);
+    this.#bytes += bytes.length;
+    this.#byId.set(id, before);
     requireBelowCeiling(
       { file: this.file },
       this.#bytes,

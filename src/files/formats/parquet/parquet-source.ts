@@ -12,7 +12,7 @@ import {
 } from 'hyparquet';
 import { getTreePath } from 'hyparquet/src/schema.js';
 import type { Input } from '../../disk/input.js';
-import { badInput, brokenAt, CliFailure, reasonOf } from '../../exit-codes.js';
+import { badInput, brokenAt, CliFailure, NO_COLUMNS, reasonOf } from '../../exit-codes.js';
 import {
   ceilingBytes,
   requireBelowCeiling,
@@ -75,6 +75,7 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
   }
   input.hasRows(metadata.row_groups.reduce((sum, { num_rows: rows }) => sum + Number(rows), 0));
   const { children } = parquetSchema(metadata);
+  if (children.length === 0) throw badInput({ file: input.name }, NO_COLUMNS);
   const encrypted = new Set(
     metadata.row_groups.flatMap(({ columns }) =>
       columns.flatMap(({ crypto_metadata: key, meta_data: leaf }) =>
