@@ -122,7 +122,8 @@ async function checkFile(
   const choice = { code: options.column, prefix: '' };
   const { input, source, sample, hasHeader } = await openTable(path, options, from, isCode, choice);
   const at = codeColumn(sample, choice, input.name, isCode, hasHeader);
-  const column = source.columns[at]!;
+  const column = source.columns[at];
+  if (column === undefined) return { rows: 0, invalid: 0 };
   let rows = 0;
   let invalid = 0;
   let before: Read | null = null;

@@ -221,8 +221,7 @@ function refuseNumbersForColumns(what: readonly string[], { lat = '', lng = '' }
 /** `encode in.csv out.csv`, as in commands that copy. */
 function refuseOutputAsInput(what: readonly string[]): void {
   const last = what.at(-1);
-  if (what.length !== 2 || last === undefined || last === '-' || existsSync(last) || !existsSync(what[0]!))
-    return;
+  if (what.length !== 2 || !last || last === '-' || existsSync(last) || !existsSync(what[0]!)) return;
   throw new CliFailure(
     EXIT.BAD_INPUT,
     `cannot read ${last}: no such file or directory`,

@@ -86,9 +86,13 @@ export function refuseTwice(columns: readonly TableColumn[], file: string, wayOu
   }
 }
 
+/** Whether a table has neither columns nor rows, as NDJSON of no lines: it lacks no column. */
+export const isNothing = ({ names, rows }: Sample): boolean => names.length === 0 && rows.length === 0;
+
 /** Indexes of the columns that are kept, in the order of the output. */
 export function keptColumns(columns: readonly TableColumn[], choice: ColumnChoice, file: string): number[] {
   const names = columns.map(({ name }) => name);
+  if (names.length === 0) return [];
   for (const [option, wanted] of [
     ['--keep', choice.keep],
     ['--drop', choice.drop],

@@ -30,12 +30,12 @@ import { badInput, badUsage } from '../exit-codes.js';
 import type { JsonDocument, TableColumn, TableRows } from '../formats/table.js';
 import { codeTextOf, degreesOf } from '../formats/values/column-text.js';
 import type { Run } from '../request.js';
-import { type ColumnChoice, noColumn, onlyOne, type Sample } from './columns.js';
+import { type ColumnChoice, isNothing, noColumn, onlyOne, type Sample } from './columns.js';
 
 // The column of hexcodes that decode reads: named by an option or by its name; in a list, the only column.
 
 /**
- * Index of the column of hexcodes.
+ * Index of the column of hexcodes; -1 in NDJSON without rows.
  * @param hasHeader whether the names are those of a header row
  * @throws CliFailure BAD_INPUT that lists the columns of the file, and proposes one whose values are codes
  */
@@ -48,6 +48,7 @@ export function codeColumn(
 ): number {
   const { names } = sample;
   const chosen = choice.code;
+  if (isNothing(sample)) return -1;
   const found =
     chosen === undefined ? onlyOne(names, codeColumns(names), 'hexcodes', file) : columnCalled(names, chosen);
   if (found >= 0) return found;
@@ -151,7 +152,10 @@ export function resolutionColumn(names: readonly string[], file: string): number
   return onlyOne(names, columnsNamed(names, ['resolution']), 'resolution', file);
 }
 
-/** @throws CliFailure BAD_INPUT that lists the columns of the file, and proposes those whose values fit */
+/**
+ * The columns of positions; -1 in NDJSON without rows.
+ * @throws CliFailure BAD_INPUT that lists the columns of the file, and proposes those whose values fit
+ */
 export function findPosition(
   sample: Sample,
   choice: ColumnChoice,
@@ -159,6 +163,7 @@ export function findPosition(
   hasHeader = true,
 ): PositionColumns {
   const { names } = sample;
+  if (isNothing(sample)) return { kind: 'pair', lat: -1, lng: -1 };
   const isChosen = choice.lat !== undefined || choice.lng !== undefined;
   if (choice.position !== undefined) {
     if (isChosen) throw badUsage('--position and --lat or --lng exclude one another');

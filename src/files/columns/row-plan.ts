@@ -27,7 +27,10 @@ export function planOf(run: Run, found: Found, source: RowPlan['source']): RowPl
   const kept = keptColumns(columns, request.columns, file);
   const { lat, lng, code, whole } = read;
   for (const index of [...kept, lat, lng, code, whole?.column ?? -1]) refuseUnread(columns[index], file);
-  const output = code < 0 ? encodedColumns(run, columns, read, kept) : decodedColumns(run, found, kept);
+  const output =
+    request.operation === 'encode'
+      ? encodedColumns(run, columns, read, kept)
+      : decodedColumns(run, found, kept);
   const { position } = output;
   if (
     formatsOf(run).some((format) => FORMATS[format].needsPosition) &&
@@ -79,7 +82,7 @@ function encodedColumns(
       ? { name: column.name, kind: 'double' }
       : column;
   });
-  const isPlaced = whole !== undefined && formatsOf(run).some((format) => FORMATS[format].needsPosition);
+  const isPlaced = lat < 0 && formatsOf(run).some((format) => FORMATS[format].needsPosition);
   const shape = { hasResolution: own >= 0 && kept.includes(own), isFormer, hasCertainty, isSorted };
   const ours = [...(isPlaced ? PLACED : []), ...ourColumns(shape)];
   const added = addedColumns(plain(ours), theirs, choice.prefix, nameOf(inputs[0]!));
@@ -90,7 +93,7 @@ function encodedColumns(
     sink: { kept: theirs, added, ...chosenMembers(choice, added), ...derived },
     ours: ours.map(({ is = null }) => is),
     position: isPlaced
-      ? { lat: kept.length, lng: kept.length + 1, ...binaryAt(columns, kept, whole.column) }
+      ? { lat: kept.length, lng: kept.length + 1, ...binaryAt(columns, kept, whole?.column ?? -1) }
       : { lat: kept.indexOf(lat), lng: kept.indexOf(lng) },
   };
 }
@@ -122,7 +125,7 @@ const hasNoType = ({ kind, isInferred }: TableColumn): boolean =>
 
 /** The column of binary geometries that positions are read from, by its index among those kept. */
 function binaryAt(columns: readonly TableColumn[], kept: readonly number[], whole: number) {
-  return columns[whole]!.kind === 'binary' ? { shape: kept.indexOf(whole) } : {};
+  return columns[whole]?.kind === 'binary' ? { shape: kept.indexOf(whole) } : {};
 }
 
 /** The columns of geometries, where the first rows have none. */

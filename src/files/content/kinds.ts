@@ -127,7 +127,8 @@ export async function* inUtf8(
 export function encodingHint(bytes: Uint8Array): string {
   const feed = bytes.indexOf(LF);
   const isWide = bytes.includes(0) && (feed < 0 || bytes[feed + 1] === 0 || bytes[feed - 1] === 0);
-  return isWide
-    ? 'Perhaps it is UTF-16: --encoding utf-16le.'
+  if (isWide) return 'Perhaps it is UTF-16: --encoding utf-16le.';
+  return bytes.includes(0)
+    ? "tr -d '\\000' takes such bytes out."
     : 'If it is in another encoding, name it: --encoding windows-1258, for instance.';
 }

@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { badOutput, badUsage } from '../exit-codes.js';
+import { badOutput, badUsage, emptyName } from '../exit-codes.js';
 import { visible } from '../terminal/say.js';
 
 // Rejects a run whose input, output and file of failed rows are not all different files: one would overwrite another.
@@ -116,6 +116,7 @@ const MAX_LINKS = 40;
  * @throws CliFailure BAD_OUTPUT if it cannot be written: a folder, a block device, a file without permission
  */
 export function destinationOf(path: string): Destination {
+  if (path === '') throw emptyName();
   if (path === '-') return { kind: 'descriptor', name: STDOUT_NAME, descriptor: 1 };
   try {
     if (/[/\\]$/.test(path) || path === '') throw Object.assign(new Error(), { code: 'EISDIR' });

@@ -8,8 +8,9 @@ import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/table-error.js';
 import type { Said } from '../content/brought.js';
 import { encodingOf, inUtf8, packingOf, refuseUnreadable } from '../content/kinds.js';
-import { badInput, CliFailure, reasonOf, unreadable } from '../exit-codes.js';
+import { badInput, CliFailure, emptyName, reasonOf, unreadable } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOfBytes, formatOfName } from '../format.js';
+import { ceilingBytes } from '../held/ceiling.js';
 import { PlainFile } from './plain-file.js';
 
 // Flush points of a pipe: moments at which the rows received so far must be converted, because the sender may wait
@@ -157,6 +158,8 @@ export interface Input {
   readonly point?: PointChoice | undefined;
   /** Layer of a GeoPackage, where the user has named it. */
   readonly sheet?: string | undefined;
+  /** Row of the header, where the user has named it. */
+  readonly headerRow?: number | undefined;
   /**
    * Bytes read from disk or pipe so far, before unpacking.
    * @param rows that have been converted, from which the progress in a file of column chunks is estimated
@@ -206,6 +209,7 @@ const UNKNOWN: FileStat = { sizeBytes: null, modifiedMs: null };
 /** Size and time of a file; `-` is stdin. @throws CliFailure BAD_INPUT if it cannot be read */
 export function statOf(path: string): FileStat {
   if (path === '-') return UNKNOWN;
+  if (path === '') throw emptyName();
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
@@ -220,6 +224,8 @@ export function statOf(path: string): FileStat {
  * @throws CliFailure BAD_INPUT that names the file if it cannot be read; also from `chunks()`
  */
 export async function openInput(path: string, options: InputOptions = {}): Promise<Input> {
+  // A wrong setting is refused in any format.
+  ceilingBytes();
   const { sizeBytes } = statOf(path);
   const raw = path === '-' ? process.stdin : openStream(path);
   try {
@@ -315,6 +321,7 @@ async function ofStream(
     head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
     point: options.point,
     sheet: options.sheet,
+    headerRow: options.headerRow,
     readBytes(rows = 0) {
       if (sizeBytes !== null && rowCount > 0) return sizeBytes * Math.min(1, rows / rowCount);
       if (sizeBytes !== null && share !== null) return sizeBytes * share;

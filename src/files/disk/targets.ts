@@ -56,7 +56,10 @@ export class Targets {
   /** @throws CliFailure if a target cannot be written, or if the run to be resumed was another one */
   constructor(private readonly request: TargetsRequest) {
     const { output, rejects, notResumable } = request;
-    this.#checkpointBytes = Number(process.env.HEXCODES_CHECKPOINT_BYTES ?? CHECKPOINT_BYTES);
+    const bytes = process.env.HEXCODES_CHECKPOINT_BYTES || CHECKPOINT_BYTES;
+    this.#checkpointBytes = Number(bytes);
+    if (!(this.#checkpointBytes > 0))
+      throw badUsage(`HEXCODES_CHECKPOINT_BYTES=${bytes}: must be a number of bytes`);
     this.#files = [output, rejects].filter((each) => each?.kind === 'file');
     let opened: Output | null = null;
     try {
@@ -139,11 +142,11 @@ export class Targets {
     this.#release();
   }
 
-  /** Ends the run without success. @param isWorthKeeping whether the files of a resumable run stay for `--resume` */
+  /** Ends the run without success. @param isWorthKeeping whether files with a journal stay for `--resume` */
   abandon(isWorthKeeping: boolean): void {
     this.output.abandon();
     this.rejects?.abandon();
-    if (this.#journal !== null && !isWorthKeeping) {
+    if (this.#journal !== null && !(isWorthKeeping && this.#hasJournal)) {
       this.#journal.remove();
       for (const { path } of this.#files) rmSync(partialPathOf(path), { force: true });
     }

@@ -3,7 +3,7 @@
 import type { Kernel } from '../../hexcodes/kernel/kernel.js';
 import { cellAdminAt, cellStatusAt } from '../../hexcodes/kernel/output-layout.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
-import { type ColumnChoice, refuseTwice } from '../columns/columns.js';
+import { type ColumnChoice, isNothing, refuseTwice } from '../columns/columns.js';
 import {
   findPosition,
   type PositionColumns,
@@ -168,6 +168,7 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
       const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
       refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
       const { columns } = source;
+      if (isNothing(sample)) continue;
       const hasHeader = FORMATS[format].delimiter === null || dialect.hasHeader;
       const where = findPosition(sample, files.columns, input.name, hasHeader);
       for (const index of positionIndexes(where)) refuseUnread(columns[index]!, input.name);

@@ -58,7 +58,12 @@ export async function openText(input: Input, dialect: CsvDialect, kernel?: Kerne
   if (endOffset < 0) endOffset = bytes.length;
   leadBytes = Math.max(0, leadBytes);
   if (leadBytes === endOffset)
-    throw badInput({ file: input.name }, 'the file is empty: a header row is needed');
+    throw badInput(
+      { file: input.name },
+      input.headerRow === undefined
+        ? 'the file is empty: a header row is needed'
+        : `it ends before row ${input.headerRow}, which --header-row names`,
+    );
   const row = bytes.subarray(leadBytes, endOffset);
   if (!isText(row))
     throw badInput({ file: input.name }, 'the header row is not UTF-8 text', encodingHint(row));

@@ -252,6 +252,9 @@ test('the ceiling is a variable: one value for all readers', async () => {
     run(['encode', 'zeros.parquet.gz', '--to', 'csv', '-q'], { env: { HEXCODES_READ_MEMORY: mib } });
   expect((await at('16')).stderr).toMatch(/takes 17 MiB of memory, and one file may take 16 MiB/);
   expect((await at('64')).stderr).toMatch(/not a whole Parquet file/);
+  folder.write('few.csv', 'lat,lng\n21,105\n');
+  expect((await run(['encode', 'few.csv'], { env: { HEXCODES_READ_MEMORY: '1' } })).code).toBe(2);
+  expect((await run(['encode', 'few.csv'], { env: { HEXCODES_CHECKPOINT_BYTES: 'few' } })).code).toBe(2);
   const wrong = await at('many');
   expect([wrong.code, wrong.stderr]).toEqual([
     2,

@@ -149,7 +149,20 @@ test('empty files of NDJSON among others, as Spark writes them, are left out by 
     expect(ran.code).toBe(0);
   }
   expect((await folder.run('encode part-1.ndjson part-0.ndjson -o part-0.ndjson')).code).toBe(2);
-  expect((await folder.run('encode part-0.ndjson part-2.ndjson.gz')).code).toBe(3);
+  // Alone they are a table without rows.
+  for (const to of ['ndjson', 'csv', 'geojson', 'parquet', 'arrow', 'xlsx'])
+    for (const command of ['encode --keep id', 'decode', 'contains --in list.csv'])
+      expect(
+        await folder.run(`${command} part-0.ndjson part-2.ndjson.gz -q --to ${to} -o none`),
+      ).toMatchObject({
+        ...{ code: 0, stdout: '', stderr: '' },
+      });
+  expect((await folder.run('encode part-0.ndjson -q --to csv')).stdout).toBe(
+    'hexcodes,resolution,admin_code,status\n',
+  );
+  expect((await folder.run('check part-0.ndjson')).stdout).toBe('0 codes: all valid\n');
+  folder.write('bare.ndjson', '{}\n');
+  expect((await folder.run('encode bare.ndjson')).code).toBe(3);
   folder.write('part-1.json', row);
   expect((await folder.run('encode part-1.json')).stderr).toMatch(
     /row 1: not a GeoJSON feature: .*\nObjects on lines of their own are read with --from ndjson\.\n$/,

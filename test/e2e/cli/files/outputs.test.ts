@@ -108,6 +108,22 @@ describe('outputs', () => {
     expect(folder.names().filter((name) => name.startsWith('good'))).toEqual([]);
   });
 
+  test('a file beyond ulimit -f is named and leaves nothing; neither has an empty name', async () => {
+    folder.write('much.csv', `lat,lng\n${'21.0306,105.8489\n'.repeat(3000)}`);
+    const ran = shell(`ulimit -f 20; hexcodes encode much.csv -q -o much-out.csv`);
+    expect([ran.status, `${ran.stderr}`]).toEqual([4, expect.stringContaining('ulimit -f')]);
+    expect(folder.names().filter((name) => name.startsWith('much-'))).toEqual([]);
+    for (const args of [
+      ['in.csv', '-o', ''],
+      ['in.csv', '--errors', ''],
+      ['in.csv', ''],
+    ])
+      expect(await folder.run(['encode', ...args])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('the name of a file is empty'),
+      });
+  });
+
   test('a FIFO gets the rows, also more than it holds, and the failed rows; a reader that leaves is named', async () => {
     expect(shell('mkfifo fifo').status).toBe(0);
     const many = `id,lat,lng\n${'1,21.0306,105.8489\n'.repeat(20_000)}`;
