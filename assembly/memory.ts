@@ -13,7 +13,7 @@
 //  0x23E000  HOST_ROWS  CAPACITY × u16: rows that the host must read itself
 //  0x240000  UNIT_NAMES  64 × 32 B: names of former provinces, for the writers of text
 //  0x240800  BANDS    16 × 32 B: shares of right provinces by distance to a border, for the writers of text
-// 0x240A00  PIECES   2 × 2 KiB: what is written after a row that is OK, and after one that failed
+//  0x240A00  PIECES   2 × 2 KiB: what is written after a row that is OK, and after one that failed
 //  0x241A00  LINE_NAMES  8 × 16 B: members that are added to lines of NDJSON
 //  0x241A80  MEMBERS  columns that lines of NDJSON are read into, 32 B each, and their names
 //  0x250000  INDEX    the boundary index, copied in once; the loader and useIndex grow the memory for it
@@ -114,7 +114,7 @@ export const OUTSIDE_COVERAGE: u32 = 1;
 export const NOT_A_COORDINATE: u32 = 2;
 export const INVALID_HEXCODE: u32 = 3;
 
-// The parts of an answer, from OUTPUT on or from the address that a call was given. The host has the same
+// The parts of an answer, from OUTPUT on or from the address that a call was given. The host has the same layout
 // in src/hexcodes/kernel/output-layout.ts; test/conformance/kernel/abi.test.ts compares the two.
 
 // A batch of `count`, or one text that was read:
