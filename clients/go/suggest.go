@@ -47,6 +47,12 @@ const (
 	symbols = "23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	// Fewest symbols of a code without its province: shorter ones may be anything.
 	leastWithoutProvince = 6
+	// Positions around near whose codes are searched for an end: steps to each side, 5.5 km, and degrees of a step, 280 m.
+	steps   = 20
+	stepDeg = 1.0 / 400
+	// Resolution of the cell that province and first group stand for.
+	leftOutResolution = 7
+	checkSymbols      = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	// Mean radius of the Earth, as H3 has it.
 	earthRadiusM = 6371007.180918475
 )
@@ -55,7 +61,8 @@ const (
 var twins = strings.Fields("0ODQCG 1ILJ7T 5S 2Z 8B3 UV NMH VYX 6G 4A 9GP FPR KX CX")
 
 // Suggest gives the valid codes that a text was probably meant to be, at most limit: itself if it reads, else every valid code one slip away,
-// including one with a wrong or missing province; none if more than one thing is wrong, the text has over 64 UTF-16 units or near is not a position.
+// including one with a wrong or missing province, else the one near that ends as the text does; none if more than one thing is wrong, the text
+// has over 64 UTF-16 units or near is not a position.
 // They come by distance if near is not nil, else by slip (a look-alike before any other wrong symbol), then in byte order.
 func (h *Hexcodes) Suggest(text string, near *Near, limit int) []Suggestion {
 	units, ok := unitsOf(text)
@@ -86,6 +93,11 @@ func (h *Hexcodes) Suggest(text string, near *Near, limit int) []Suggestion {
 		eachEdit(units, consider)
 		eachProvince(text, consider)
 	}
+	if len(suggestions) == 0 && near != nil && isEnd(text) {
+		if whole := k.lengthen(text, *near); whole != "" {
+			consider(utf16.Encode([]rune(whole)), SlipProvince)
+		}
+	}
 	sort.SliceStable(suggestions, func(i, j int) bool {
 		a, b := suggestions[i], suggestions[j]
 		if near != nil && a.DistanceM != b.DistanceM {
@@ -99,6 +111,64 @@ func (h *Hexcodes) Suggest(text string, near *Near, limit int) []Suggestion {
 	return suggestions[:min(len(suggestions), max(limit, 0))]
 }
 
+// isEnd says whether a text may be a code without its beginning: three to ten symbols with a digit among them.
+func isEnd(text string) bool {
+	count, hasDigit := 0, false
+	for _, r := range text {
+		if isSymbol(r) {
+			count++
+			hasDigit = hasDigit || isDigit(r)
+		} else if r != '-' && !isSpace(r) {
+			return false
+		}
+	}
+	return count >= 3 && count <= 10 && hasDigit
+}
+
+// lengthen gives the code near a position that ends as a text does: its nearest cell, whatever the check symbol, if that is right.
+func (k *instance) lengthen(text string, near Near) string {
+	nearest, nearestM := "", math.Inf(1)
+	last := strings.LastIndexFunc(text, isSymbol)
+	for _, start := range k.startsAround(near) {
+		for i, check := range text[last:last+1] + checkSymbols {
+			decoded, ok := k.decode(utf16.Encode([]rune(start + "-" + text[:last] + string(check) + text[last+1:])))
+			if !ok || decoded.Resolution <= leftOutResolution || !strings.HasPrefix(decoded.Code, start) {
+				continue
+			}
+			// Provinces share the cells on their border: each has its own code, of which one has the right check symbol.
+			farM := distanceM(near.Lat, near.Lng, decoded.Lat, decoded.Lng)
+			if farM < nearestM || farM == nearestM && nearest == "" {
+				nearest, nearestM = "", farM
+				if i == 0 {
+					nearest = decoded.Code
+				}
+			}
+			break
+		}
+	}
+	return nearest
+}
+
+// startsAround gives province and first group of the codes around a position, from the south, then from the west.
+func (k *instance) startsAround(near Near) []string {
+	var starts []string
+	found := map[string]bool{}
+	for i := -steps; i <= steps; i++ {
+		for j := -steps; j <= steps; j++ {
+			lat, lng := near.Lat+float64(i)*stepDeg, near.Lng+float64(j)*stepDeg
+			if k.call(k.encodeOne, math.Float64bits(lat), math.Float64bits(lng), 15) != 0 {
+				continue
+			}
+			start := strings.Join(strings.SplitN(textOf(k.bytes(k.output, recordBytes)), "-", 3)[:2], "-")
+			if !found[start] {
+				found[start] = true
+				starts = append(starts, start)
+			}
+		}
+	}
+	return starts
+}
+
 func likelihood(slip Slip) int {
 	for i, each := range slips {
 		if each == slip {
@@ -109,9 +179,9 @@ func likelihood(slip Slip) int {
 }
 
 func eachEdit(units []uint16, consider func([]uint16, Slip)) {
-	isSymbol := make([]bool, len(units))
+	areSymbols := make([]bool, len(units))
 	for i, unit := range units {
-		isSymbol[i] = !isSpace(rune(unit)) && !unicode.IsPunct(rune(unit))
+		areSymbols[i] = !isSpace(rune(unit)) && !unicode.IsPunct(rune(unit))
 	}
 	edited := func(from, to int, between ...uint16) []uint16 {
 		return append(append(append(make([]uint16, 0, len(units)+1), units[:from]...), between...), units[to:]...)
@@ -123,7 +193,7 @@ func eachEdit(units []uint16, consider func([]uint16, Slip)) {
 	}
 	for i, typed := range units {
 		consider(edited(i, i+1), SlipExtra)
-		if !isSymbol[i] {
+		if !areSymbols[i] {
 			// Punctuation that is not a separator ("HN/6GHMK") is replaced by one.
 			consider(edited(i, i+1, '-'), SlipExtra)
 		}
@@ -138,10 +208,10 @@ func eachEdit(units []uint16, consider func([]uint16, Slip)) {
 			consider(edited(i, i+1, uint16(symbol)), slip)
 		}
 		next := i + 1
-		for next < len(units) && !isSymbol[next] {
+		for next < len(units) && !areSymbols[next] {
 			next++
 		}
-		if isSymbol[i] && next < len(units) && units[next] != typed {
+		if areSymbols[i] && next < len(units) && units[next] != typed {
 			swapped := edited(i, i+1, units[next])
 			swapped[next] = typed
 			consider(swapped, SlipSwap)
@@ -188,6 +258,9 @@ func areTwins(a, b rune) bool {
 	}
 	return false
 }
+
+// isSymbol says whether a character may be a symbol of a code.
+func isSymbol(r rune) bool { return isDigit(r) || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 

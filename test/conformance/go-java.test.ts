@@ -28,18 +28,23 @@ function answersOfTheLibrary(library: Hexcodes, random: () => number): string {
   });
   const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ -/.đÂ\u00a0\ufeff😀';
   const letter = (): string => [...letters][Math.floor(random() * [...letters].length)]!;
-  const suggestions = Array.from({ length: 150 }, (_, n) => {
+  const suggestions = Array.from({ length: 300 }, (_, n) => {
     const { lat, lng } = provinces[n * 7]!;
-    const code = library.encodeBatch(Float64Array.of(21 + random(), 105 + random()), 5 + (n % 10));
+    const meant = [21 + random(), 105 + random()] as const;
+    const code = library.encodeBatch(Float64Array.of(...meant), 5 + (n % 10));
     const text = Buffer.from(code.subarray(0, 19)).toString('latin1').replace(/\0.*$/s, '');
     const at = Math.floor(random() * (text.length + 1));
     const cut = Math.floor(random() * 2);
     const typed =
       n % 9 === 0 ? text.replace(/^[A-Z]+-?/, '') : text.slice(0, at) + letter() + text.slice(at + cut);
-    const near: [number, number] | undefined = n % 2 === 0 ? [lat, lng] : undefined;
+    // Ends of codes, too, some of them mistyped.
+    const isEnd = n % 9 === 4;
+    const given = isEnd ? typed.split('-').slice(2).join('-').toLowerCase() : typed;
+    const close: [number, number] = [meant[0] + 0.02 * random(), meant[1] + 0.02 * random()];
+    const near = isEnd ? close : n % 2 === 0 ? ([lat, lng] as [number, number]) : undefined;
     const limit = 1 + (n % 40);
-    const found = suggest(library, typed, near === undefined ? { limit } : { near, limit });
-    return { text: typed, near, limit, found };
+    const found = suggest(library, given, near === undefined ? { limit } : { near, limit });
+    return { text: given, near, limit, found };
   });
   return JSON.stringify({ provinces, suggestions, adminUnits: ADMIN_UNITS });
 }
@@ -120,7 +125,7 @@ test.skipIf(!hasGo)(`needs go: its tests, and ${POINTS} random positions`, () =>
   });
   rmSync(folder, { recursive: true });
   expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining(`${POINTS} points`)]);
-  expect(stdout).toContain('3000 provinces, 150 texts');
+  expect(stdout).toContain('3000 provinces, 300 texts');
   expect(stdout).not.toContain('SKIP');
 });
 

@@ -129,6 +129,8 @@ describe.skipIf(noPackage !== undefined)(`the Python package${packageNote}`, () 
         '6GHP4-83RFR',
         '\u00a06ghp4 83rfr\ufeff',
         '6GHP4-83J',
+        '83RFR',
+        ...['', '83rfr ', '', '83RFS', '', '8-3rf r', '', '83RFQ'],
       ],
       ...texts.slice(0, 40),
     ];

@@ -1,19 +1,19 @@
 // Valid hexcodes one slip away from a mistyped one. Each edit of the text is read by the kernel, so that the rules of
 // the code format (separators, accents, admin codes, check symbols) are defined once.
 
-import { cellToLatLng, greatCircleDistance, gridDisk, latLngToCell, UNITS } from 'h3-js';
+import { cellToParent, greatCircleDistance, latLngToCell, UNITS } from 'h3-js';
 import { ADMIN_UNITS } from '../admin-units.js';
 import { HexcodesError } from '../errors.js';
 import { requireKnown } from '../wire/params/names.js';
-import { type Codebook, cellRing, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
+import { type Codebook, latLngOf, type Position, type ReadCode, readOrThrow } from './codebook.js';
 
 // Codes without their beginning, for people nearby: the province and the first group of five, HN-6GHP4-, stand for a
 // cell of resolution 7 (edges of 1.4 km). The check symbol is that of the whole code. It protects the short code only
 // as far as the position determines the beginning: with another beginning a wrong text may pass the check.
 /** Resolution of the cell that the omitted part stands for. */
 const LEFT_OUT_RESOLUTION = 7;
-/** Steps around the position that are searched: some 5 km. */
-const STEPS = 2;
+/** Positions whose codes are searched: steps to each side, 5.5 km, and degrees of a step, 280 m. */
+const [STEPS, STEP_DEG] = [20, 1 / 400];
 const CHECK_SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** The kernel refuses longer texts. UTF-16 units. */
 const MAX_UNITS = 64;
@@ -34,23 +34,20 @@ const LAST_SYMBOL = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
  */
 export function lengthen(hexcodes: Codebook, short: string, near: Position): string | null {
   const [latDeg, lngDeg] = latLngOf(near);
-  const own = latLngToCell(latDeg, lngDeg, LEFT_OUT_RESOLUTION);
   const given = isShort(short) ? LAST_SYMBOL.exec(short)?.[0] : undefined;
   if (given === undefined) return null;
   let nearestM = Number.POSITIVE_INFINITY;
   let nearest: string | null = null;
-  for (const cell of gridDisk(own, STEPS)) {
-    for (const start of startsOf(hexcodes, cell)) {
-      const meant = readAfter(hexcodes, start, short);
-      for (const check of meant === null ? CHECK_SYMBOLS : given) {
-        const read = meant ?? readAfter(hexcodes, start, short.replace(LAST_SYMBOL, check));
-        if (read === null) continue;
-        const farM = greatCircleDistance([latDeg, lngDeg], [read.lat, read.lng], UNITS.m);
-        // Provinces share the cells on their border: each has its own code, of which one has the right check symbol.
-        if (farM < nearestM) [nearestM, nearest] = [farM, meant?.hexcodes ?? null];
-        else if (farM === nearestM) nearest ??= meant?.hexcodes ?? null;
-        break;
-      }
+  for (const start of startsAround(hexcodes, latDeg, lngDeg)) {
+    const meant = readAfter(hexcodes, start, short);
+    for (const check of meant === null ? CHECK_SYMBOLS : given) {
+      const read = meant ?? readAfter(hexcodes, start, short.replace(LAST_SYMBOL, check));
+      if (read === null) continue;
+      const farM = greatCircleDistance([latDeg, lngDeg], [read.lat, read.lng], UNITS.m);
+      // Provinces share the cells on their border: each has its own code, of which one has the right check symbol.
+      if (farM < nearestM) [nearestM, nearest] = [farM, meant?.hexcodes ?? null];
+      else if (farM === nearestM) nearest ??= meant?.hexcodes ?? null;
+      break;
     }
   }
   return nearest;
@@ -80,15 +77,18 @@ export function shorten(hexcodes: Codebook, code: string, near: Position): strin
   return lengthen(hexcodes, short, near) === full ? short : null;
 }
 
-/** Province and first group of the codes in a cell, one for each province at its centre or a corner. */
-function startsOf(hexcodes: Codebook, cell: string): Set<string> {
+/** Province and first group of the codes around a position, from the south, then from the west. */
+function startsAround(hexcodes: Codebook, latDeg: number, lngDeg: number): Set<string> {
   const starts = new Set<string>();
-  const [centreLat, centreLng] = cellToLatLng(cell) as [number, number];
-  for (const [lng, lat] of [[centreLng, centreLat] as const, ...cellRing(cell)]) {
-    const admin = hexcodes.adminCodeOf(lat, lng);
-    const code = admin === null ? null : hexcodes.pack(BigInt(`0x${cell}`), admin);
-    if (code !== null) starts.add(code.split('-').slice(0, 2).join('-'));
-  }
+  for (let i = -STEPS; i <= STEPS; i++)
+    for (let j = -STEPS; j <= STEPS; j++) {
+      const [lat, lng] = [latDeg + i * STEP_DEG, lngDeg + j * STEP_DEG];
+      const admin = hexcodes.adminCodeOf(lat, lng);
+      if (admin === null) continue;
+      const cell = cellToParent(latLngToCell(lat, lng, 15), LEFT_OUT_RESOLUTION);
+      const code = hexcodes.pack(BigInt(`0x${cell}`), admin);
+      if (code !== null) starts.add(code.split('-', 2).join('-'));
+    }
   return starts;
 }
 

@@ -221,11 +221,12 @@ class Hexcodes:
     def suggest(self, text: str, near: Optional[Tuple[float, float]] = None, limit: int = 10) -> List[Any]:
         """Valid codes that a mistyped text was probably meant to be: itself if it reads, else every valid code one slip away.
 
-        near is a position (lat, lng) in degrees to which the code that was meant is probably close: the nearest comes first.
+        near is a position (lat, lng) in degrees to which the code that was meant is probably close: the nearest comes first. Where no code is
+        one slip away, it is the one near that position that ends as the text does (`83RFR`).
         """
         from ._suggest import suggest
 
-        return suggest(self._decode_one, text, near, limit)
+        return suggest(self._decode_one, self.kernel.encode_one, text, near, limit)
 
     # Cells near a code, by h3-py
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from itertools import chain
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
@@ -16,9 +17,16 @@ _SYMBOLS = "23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TWINS = ("0ODQCG", "1ILJ7T", "5S", "2Z", "8B3", "UV", "NMH", "VYX", "6G", "4A", "9GP", "FPR", "KX", "CX")
 #: Fewest symbols of a code without its province: shorter ones may be anything.
 _MIN_WITHOUT_PROVINCE = 6
-_SLIPS = ("none", "twin", "swap", "substitution", "extra", "missing", "province")
 #: What ECMAScript calls white space.
 _SPACE = frozenset("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff") | {chr(c) for c in range(0x2000, 0x200B)}
+_CHECK_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+#: Positions around `near` whose codes are searched for an end: steps to each side, 5.5 km, and degrees of a step, 280 m.
+_STEPS, _STEP_DEG = 20, 1 / 400
+#: Resolution of the cell that province and first group stand for.
+_LEFT_OUT_RESOLUTION = 7
+#: What may be a code without its beginning.
+_END = re.compile("[{0}-]*[0-9A-Z](?:[{0}-]*[0-9A-Z]){{2,9}}[{0}-]*".format(re.escape("".join(sorted(_SPACE)))), re.ASCII | re.IGNORECASE)
+_SLIPS = ("none", "twin", "swap", "substitution", "extra", "missing", "province")
 #: Mean radius of the Earth in H3, metres.
 _EARTH_M = 6371007.180918475
 
@@ -37,7 +45,9 @@ class Suggestion(NamedTuple):
     distance_m: Optional[float]
 
 
-def suggest(read: Callable[[str], Any], text: str, near: Optional[Tuple[float, float]], limit: int) -> List[Suggestion]:
+def suggest(
+    read: Callable[[str], Any], encode: Callable[[float, float, int], str], text: str, near: Optional[Tuple[float, float]], limit: int
+) -> List[Suggestion]:
     """Up to `limit` suggestions: with `near` by distance, without it by slip, then in byte order."""
     if not isinstance(text, str):
         raise HexcodesError("BAD_ARGUMENT", f"text is a text, not {text!r}")
@@ -58,7 +68,7 @@ def suggest(read: Callable[[str], Any], text: str, near: Optional[Tuple[float, f
     if len(units) > MAX_TEXT_UNITS:
         return []
     itself = read(text)
-    candidates = iter([(units, "none")]) if itself else chain(_edits(units), _provinces(text))
+    candidates = iter([(units, "none")]) if itself else chain(_edits(units), _provinces(text), _whole(read, encode, text, near, found))
     for candidate, slip in candidates:
         code = read(_text_of(candidate))
         # A symbol missing beside a separator is found again as one in the separator's place: the first of them is right.
@@ -106,6 +116,28 @@ def _provinces(text: str) -> Iterator[Tuple[List[str], str]]:
         if first and (_is_letter(first) or first in "0123456789"):
             for code in CODES:
                 yield _units_of(code + rest), "province"
+
+
+def _whole(read: Callable[[str], Any], encode: Callable[[float, float, int], str], text: str, near: Any, found: Any) -> Iterator[Tuple[Any, str]]:
+    """The code near a position that ends as a text does: its nearest cell, whatever the check symbol, if that is right."""
+    if found or near is None or not _END.fullmatch(text) or not any(char in "0123456789" for char in text):
+        return
+    steps = range(-_STEPS, _STEPS + 1)
+    codes = (encode(near[0] + i * _STEP_DEG, near[1] + j * _STEP_DEG, 15) for i in steps for j in steps)
+    last = max(i for i, char in enumerate(text) if char.isalnum())
+    nearest, nearest_m = None, math.inf
+    for start in dict.fromkeys("-".join(code.split("-")[:2]) for code in codes if code):
+        meant = text[last]
+        for check in (meant, *_CHECK_SYMBOLS):
+            code = read(f"{start}-{text[:last]}{check}{text[last + 1 :]}")
+            if code is None or code.resolution <= _LEFT_OUT_RESOLUTION or not code.hexcodes.startswith(start):
+                continue
+            far_m, whole = _distance(near, (code.lat, code.lng)), code.hexcodes if check == meant else None
+            if far_m < nearest_m or (far_m == nearest_m and nearest is None):
+                nearest, nearest_m = whole, far_m
+            break
+    if nearest is not None:
+        yield _units_of(nearest), "province"
 
 
 def _is_letter(char: str) -> bool:
