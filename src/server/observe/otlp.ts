@@ -8,7 +8,7 @@ import { holdsKey } from '../../config/mask.js';
 import { VERSION } from '../../hexcodes/version.js';
 import { readApiKey } from '../../hexcodes/wire/params/query.js';
 import type { ClientAddresses, Exchange } from '../http/exchange.js';
-import { methodName } from './log.js';
+import { isOurMethod } from './metrics/request-counts.js';
 import { readTraceparent, readTracestate, type SpanIds, type TraceContext } from './request-log.js';
 
 /** Records the spans of some requests. */
@@ -103,7 +103,8 @@ class OtlpTracer implements Tracer {
     const { SpanKind, SpanStatusCode, ROOT_CONTEXT, trace } = this.api;
     const parent =
       wanted === 'new' ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, this.#callerOf(x, wanted));
-    const method = methodName(x);
+    // Collectors make series of names: those of clients are one, as OpenTelemetry writes it.
+    const method = isOurMethod(x.head.method) ? x.head.method : '_OTHER';
     // The clock of the machine may have been moved since the start.
     const endMs = Date.now();
     const options = {
@@ -123,7 +124,8 @@ class OtlpTracer implements Tracer {
         ...(x.status === 0 ? {} : { 'http.response.status_code': x.status }),
       },
     };
-    const span = this.#tracer.startSpan(`${method} ${x.head.pattern}`, options, parent);
+    const name = `${method.replace('_OTHER', 'HTTP')} ${x.head.pattern}`;
+    const span = this.#tracer.startSpan(name, options, parent);
     if (x.status >= 500 || !x.isComplete) {
       span.setAttribute('error.type', x.isComplete ? String(x.status) : 'closed');
       span.setStatus({ code: SpanStatusCode.ERROR });

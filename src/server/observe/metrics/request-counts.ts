@@ -64,8 +64,8 @@ export class StreamCounts {
   }
 }
 
-const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'] as const;
-/** Any other: its name is the client's. */
+/** Names of all others are the client's. */
+export const isOurMethod = (method: string): boolean => /^(GET|POST|HEAD|OPTIONS)$/.test(method);
 const OTHER_METHOD = 'OTHER';
 /** Between them lie all that HTTP knows. Index 0 is for requests without an answer. */
 const FIRST_STATUS = 100;
@@ -157,7 +157,7 @@ export class RequestCounts {
 
 /** The counts of a method by status; those of methods that are not ours are counted together. */
 function newCounts({ byStatus }: Route, method: string): Float64Array {
-  const name = (METHODS as readonly string[]).includes(method) ? method : OTHER_METHOD;
+  const name = isOurMethod(method) ? method : OTHER_METHOD;
   let counts = byStatus.get(name);
   if (counts === undefined) {
     counts = new Float64Array(STATUS_COUNT);

@@ -185,6 +185,8 @@ describe('the context of a trace', () => {
     for (const [at, [tracestate]] of STATES.entries())
       lines.push(await lineFor(server, { traceparent: `00-${traceOf(at)}-${PARENT}-03`, tracestate }));
     const unsampled = await lineFor(server, { traceparent: `00-${TRACE}-${PARENT}-00` });
+    const headers = { traceparent: `00-${TRACE}-${PARENT}-01` };
+    for (const method of ['BREW', 'PUT']) await fetch(`${server.base}/v1/meta`, { method, headers });
     await server.stop();
     clock.mockRestore();
     collector.closeAllConnections();
@@ -194,6 +196,7 @@ describe('the context of a trace', () => {
         scopeSpans.flatMap((scope) => scope.spans),
       ),
     ) as Line[];
+    expect(spans.splice(-2).map(({ name }) => name)).toEqual(['HTTP /v1/meta', 'HTTP /v1/meta']);
     expect(spans).toHaveLength(STATES.length);
     for (const [at, [given, read]] of STATES.entries()) {
       const span = spans.find(({ traceId }) => traceId === traceOf(at))!;
