@@ -7,6 +7,7 @@ import { ensureDataDir } from '../keys/secret.js';
 import { sqliteFault } from '../keys/store/connection.js';
 import { examineStore } from '../keys/store/open-store.js';
 import { examineSink } from '../traccar/forward/forwarder.js';
+import { openUsage, usageFault, usagePath } from '../usage/store/usage-store.js';
 
 /** @throws Error with a sentence for people */
 export async function examineFiles(config: ServeConfig): Promise<void> {
@@ -16,7 +17,16 @@ export async function examineFiles(config: ServeConfig): Promise<void> {
   const folders = ['spool', ...(traccarSink === undefined ? [] : ['traccar'])];
   for (const path of folders.map((name) => join(dataDir, name)))
     if (existsSync(path) && !statSync(path).isDirectory()) throw new Error(`${path} is a file, not a folder`);
-  if (store === undefined) await examineStore(dataDir, keyPepper ?? keyPepperFile);
+  if (store !== undefined) return;
+  await examineStore(dataDir, keyPepper ?? keyPepperFile);
+  const address = { dataDir, url: store };
+  // The start makes a store of an empty file.
+  if (!statSync(usagePath(dataDir), { throwIfNoEntry: false })?.size) return;
+  try {
+    await (await openUsage(address)).close();
+  } catch (error) {
+    throw new Error(usageFault(address, error), { cause: error });
+  }
 }
 
 /** Makes the folder where it is absent, and another in it, which alone shows that a disk can be written to. */

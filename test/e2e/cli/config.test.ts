@@ -61,6 +61,7 @@ test('--check-config says what the start would say of the data folder and of fil
     ['file/below/it', 'lies below a file'],
     ['/proc/hexcodes/below', 'cannot be made'],
     [write('damaged', 'keys.db', 'no database at all, but a text'), 'keys.db is damaged, or no key store'],
+    [write('usage', 'usage.db', 'no database at all'), 'usage.db is damaged, or no store of usage'],
     [make('folder', 'keys.db'), 'keys.db'],
     [write('short', 'pepper', 'short'), 'holds no pepper'],
     ['lost', 'pepper is missing, and without it the 1 keys'],
@@ -76,12 +77,13 @@ test('--check-config says what the start would say of the data folder and of fil
     [make('good'), 'names a folder', { HEXCODES_TRACCAR_SINK: `file:${folder.file(make('sink.csv'))}` }],
     ['good', 'HEXCODES_API_KEYS_FILE names a file', { HEXCODES_API_KEYS_FILE: 'absent' }],
   ];
+  write('empty', 'usage.db', '');
   const before = folder.names();
   for (const [dataDir, due, env] of refused) {
     const { code, stderr } = await check(dataDir, env);
     expect([dataDir, code, stderr]).toEqual([dataDir, 2, expect.stringContaining(due)]);
   }
-  for (const dataDir of ['good', 'new/with/levels'])
+  for (const dataDir of ['good', 'empty', 'new/with/levels'])
     expect([dataDir, (await check(dataDir)).code]).toEqual([dataDir, 0]);
   expect([folder.names(), readdirSync(folder.file('good'))]).toEqual([before, []]);
   expect((await folder.run(['keys', 'init', '--data-dir', 'kept'])).code).toBe(0);
