@@ -246,7 +246,7 @@ export class PositionBatch {
   readonly #positions: { readonly latDeg: number; readonly lngDeg: number }[] = [];
   readonly #sources: string[] = [];
   #sourcesBytes = 2;
-  #lastSeq: number;
+  lastSeq: number;
 
   /**
    * @param firstSeq sequence of the first message
@@ -256,15 +256,11 @@ export class PositionBatch {
     readonly firstSeq: number,
     readonly maxPoints: number,
   ) {
-    this.#lastSeq = firstSeq - 1;
+    this.lastSeq = firstSeq - 1;
   }
 
   get points(): number {
     return this.#positions.length;
-  }
-
-  get lastSeq(): number {
-    return this.#lastSeq;
   }
 
   /** @returns false where it has no space for this position; then nothing is added */
@@ -276,18 +272,18 @@ export class PositionBatch {
     this.#positions.push({ latDeg, lngDeg });
     this.#sources.push(text);
     this.#sourcesBytes += sizeBytes;
-    this.#lastSeq = seq;
+    this.lastSeq = seq;
     return true;
   }
 
   /** Counts a message without a position as part of the frame. */
   skip(seq: number): void {
-    this.#lastSeq = seq;
+    this.lastSeq = seq;
   }
 
   get headers(): Map<string, string> {
     return new Map([
-      [SEQUENCES_HEADER, `${this.firstSeq}-${this.#lastSeq}`],
+      [SEQUENCES_HEADER, `${this.firstSeq}-${this.lastSeq}`],
       [SOURCES_HEADER, `[${this.#sources.join(',')}]`],
     ]);
   }

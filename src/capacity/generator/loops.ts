@@ -45,7 +45,8 @@ export type Arrivals = 'constant' | 'poisson';
 /** Intended starts in milliseconds from the beginning of a run, ascending. */
 export class Schedule {
   readonly #gapMs: number;
-  #nextMs: number;
+  /** When the next request should start; `take` goes on to the one after it. */
+  nextMs: number;
 
   /** @param ratePerS requests a second, above 0 */
   constructor(
@@ -55,16 +56,11 @@ export class Schedule {
   ) {
     if (!(ratePerS > 0)) throw new RangeError(`a rate of ${ratePerS} requests a second`);
     this.#gapMs = 1000 / ratePerS;
-    this.#nextMs = this.#gap();
-  }
-
-  /** When the next request should start; `take` goes on to the one after it. */
-  get nextMs(): number {
-    return this.#nextMs;
+    this.nextMs = this.#gap();
   }
 
   take(): void {
-    this.#nextMs += this.#gap();
+    this.nextMs += this.#gap();
   }
 
   #gap(): number {

@@ -23,16 +23,12 @@ const ID_HEADER = {
     required: true,
   },
 };
-const jsonAnswer = (description: string, schema: Json): Json => ({
+const jsonAnswer = (description: string, schema: Json, type = JSON_TYPE): Json => ({
   description,
   headers: ID_HEADER,
-  content: { [JSON_TYPE]: { schema } },
+  content: { [type]: { schema } },
 });
-const textAnswer = (description: string): Json => ({
-  description,
-  headers: ID_HEADER,
-  content: { 'text/plain': { schema: { type: 'string' } } },
-});
+const textAnswer = (description: string): Json => jsonAnswer(description, { type: 'string' }, 'text/plain');
 const fault = (description: string): Json => jsonAnswer(description, ref('Error'));
 
 /** Errors that every call on keys may have. */
@@ -156,7 +152,14 @@ const SCHEMAS: Json = {
   ),
 };
 
+const parameter = (where: string, name: string, description: string, schema: Json): Json => ({
+  name,
+  in: where,
+  description,
+  schema,
+});
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+const PAGE = { type: 'integer', format: 'int32', minimum: 1, maximum: 1000 };
 const BUSY = { 421: FAULTS[421], 503: FAULTS[503] };
 
 /** An operation without a key. */
@@ -170,7 +173,7 @@ const operation = (operationId: string, summary: string, answer: Json, more: Jso
   operationId,
   summary,
   ...more,
-  responses: { ...answer, ...FAULTS, ...((more.responses as Json | undefined) ?? {}) },
+  responses: { ...answer, ...FAULTS, ...(more.responses as Json | undefined) },
 });
 const body = (schema: string, isRequired: boolean): Json => ({
   required: isRequired,
@@ -216,18 +219,8 @@ const PATHS: Readonly<Record<string, Json>> = {
       { 200: jsonAnswer('A page', ref('Keys')) },
       {
         parameters: [
-          {
-            name: 'limit',
-            in: 'query',
-            description: 'Keys of a page; without it all',
-            schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 1000 },
-          },
-          {
-            name: 'after',
-            in: 'query',
-            description: 'next of the previous page',
-            schema: { type: 'string' },
-          },
+          parameter('query', 'limit', 'Keys of a page; without it all', PAGE),
+          parameter('query', 'after', 'next of the previous page', { type: 'string' }),
         ],
       },
     ),
@@ -237,12 +230,12 @@ const PATHS: Readonly<Record<string, Json>> = {
       { 201: jsonAnswer('The key and its text', ref('MadeKey')) },
       {
         parameters: [
-          {
-            name: 'Idempotency-Key',
-            in: 'header',
-            description: 'A second call of the same path and body in 10 minutes gets the first answer',
-            schema: { type: 'string' },
-          },
+          parameter(
+            'header',
+            'Idempotency-Key',
+            'A second call of the same path and body in 10 minutes gets the first answer',
+            { type: 'string' },
+          ),
         ],
         requestBody: body('NewKey', true),
         responses: { 409: fault('Another call had this Idempotency-Key') },

@@ -21,8 +21,12 @@ const orNull = (schema: TSchema): TSchema => {
     ? Type.Union([schema, Type.Null()])
     : Type.Unsafe({ ...schema, type: [type, 'null'] });
 };
+const text = (description: string): TSchema => Type.String({ description });
+const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
 /** Schema of an answer: all members are present, and further ones may be added. */
 const answer = (members: TProperties): TObject => Type.Object(members);
+/** Schema of an answer to a call that succeeded. */
+const done = (members: TProperties): TObject => answer({ status: oneOf('OK'), ...members });
 /** Enums, never constants or unions of them: generators ignore constants and make a class of each union member. */
 const oneOf = (...values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: values });
 
@@ -68,7 +72,7 @@ const GRID_BODIES: Readonly<Record<string, TSchema>> = {
   }),
 };
 
-const knownNumber = Type.Optional(orNull(double()));
+const knownNumber = maybe(orNull(double()));
 /** Pattern of the dates that the service reads, with the number of days of each month. */
 const DATE =
   '\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))';
@@ -86,28 +90,24 @@ const tracked = {
 
 const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
   ReverseAnswer: Type.Object({
-    error: Type.Optional(Type.String({ description: 'In place of all other members: "Unable to geocode"' })),
-    licence: Type.Optional(
-      Type.String({ description: 'The line to show wherever the boundaries are shown' }),
-    ),
-    lat: Type.Optional(Type.String({ description: 'Centre of the cell, degrees north' })),
-    lon: Type.Optional(Type.String({ description: 'Centre of the cell, degrees east' })),
-    name: Type.Optional(code),
-    display_name: Type.Optional(Type.String({ description: 'Code, province, country' })),
-    address: Type.Optional(
-      answer({ state: Type.String(), country: oneOf('Việt Nam'), country_code: oneOf('vn') }),
-    ),
-    boundingbox: Type.Optional(
+    error: maybe(text('In place of all other members: "Unable to geocode"')),
+    licence: maybe(text('The line to show wherever the boundaries are shown')),
+    lat: maybe(text('Centre of the cell, degrees north')),
+    lon: maybe(text('Centre of the cell, degrees east')),
+    name: maybe(code),
+    display_name: maybe(text('Code, province, country')),
+    address: maybe(answer({ state: Type.String(), country: oneOf('Việt Nam'), country_code: oneOf('vn') })),
+    boundingbox: maybe(
       Type.Array(Type.String(), {
         minItems: 4,
         maxItems: 4,
         description: 'Of the cell: south, north, west, east',
       }),
     ),
-    hexcodes: Type.Optional(code),
-    resolution: Type.Optional(resolution),
-    admin_code: Type.Optional(adminCode),
-    status: Type.Optional(oneOf('OK')),
+    hexcodes: maybe(code),
+    resolution: maybe(resolution),
+    admin_code: maybe(adminCode),
+    status: maybe(oneOf('OK')),
   }),
   TrackerTime: Type.Union([
     Type.String({
@@ -125,20 +125,20 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
       position: Type.Object({
         latitude: lat,
         longitude: lng,
-        fixTime: Type.Optional(time),
-        deviceTime: Type.Optional(time),
-        serverTime: Type.Optional(time),
+        fixTime: maybe(time),
+        deviceTime: maybe(time),
+        serverTime: maybe(time),
         speed: knownNumber,
         course: knownNumber,
         altitude: knownNumber,
         accuracy: knownNumber,
-        valid: Type.Optional(orNull(Type.Boolean())),
-        protocol: Type.Optional(orNull(Type.String())),
-        attributes: Type.Optional(orNull(Type.Object({}))),
+        valid: maybe(orNull(Type.Boolean())),
+        protocol: maybe(orNull(Type.String())),
+        attributes: maybe(orNull(Type.Object({}))),
       }),
       device: Type.Object({
         uniqueId: Type.String({ minLength: 1, maxLength: 128 }),
-        name: Type.Optional(orNull(Type.String())),
+        name: maybe(orNull(Type.String())),
       }),
     },
     {
@@ -160,15 +160,15 @@ const TRACKER_BODIES: Readonly<Record<string, TSchema>> = {
 
 const anyNumber = orNull(double());
 const id = named('ItemId');
-const message = Type.String({ description: 'For people; may be worded differently in another version' });
+const message = text('For people; may be worded differently in another version');
 const requestId = Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$' });
 const details = Type.Array(named('Fault'), { description: 'Every fault at once' });
 
 const itemFault = {
-  code: Type.Optional(Type.String({ description: 'Why the item failed: a code of `Error`' })),
-  index: Type.Optional(int32({ minimum: 0, description: 'Of an item that failed, in its list' })),
-  message: Type.Optional(message),
-  details: Type.Optional(details),
+  code: maybe(text('Why the item failed: a code of `Error`')),
+  index: maybe(int32({ minimum: 0, description: 'Of an item that failed, in its list' })),
+  message: maybe(message),
+  details: maybe(details),
 };
 
 /** The members of an encode answer that may have failed: null for members that were not understood. */
@@ -179,11 +179,9 @@ const triedEncode = {
   resolution: orNull(resolution),
   admin_code: adminCodeOrNull,
 };
-const formerProvince = Type.Optional(
-  orNull(Type.String({ description: 'Where `former` asks for it: the province before July 2025' })),
-);
+const formerProvince = maybe(orNull(text('Where `former` asks for it: the province before July 2025')));
 const border = {
-  border_m: Type.Optional(
+  border_m: maybe(
     orNull(
       int32({
         minimum: 0,
@@ -193,7 +191,7 @@ const border = {
       }),
     ),
   ),
-  certainty: Type.Optional(
+  certainty: maybe(
     orNull(
       double({
         minimum: 0,
@@ -204,15 +202,15 @@ const border = {
     ),
   ),
 };
-const extras = forExtras(() => Type.Optional(Type.Boolean()));
+const extras = forExtras(() => maybe(Type.Boolean()));
 /** Members of the bodies of single calls. */
 const SINGLE: Readonly<Record<ParameterName, TSchema>> = {
   lat,
   lng,
-  resolution: Type.Optional(resolution),
+  resolution: maybe(resolution),
   hexcodes: Type.String({ minLength: 1 }),
   ...extras,
-  admin_v2: Type.Optional(Type.Boolean()),
+  admin_v2: maybe(Type.Boolean()),
 };
 const triedDecode = { lat: orNull(lat), lng: orNull(lng), resolution: orNull(resolution) };
 const ring = Type.Array(position, { minItems: 4 });
@@ -238,15 +236,12 @@ const errorMembers = {
   ),
   message,
   request_id: requestId,
-  details: Type.Optional(details),
+  details: maybe(details),
 };
 const errorObject = answer({
-  code: Type.String({
-    description:
-      'For programs, finer than `status`: docs/reference/http.md lists them. Further ones may come',
-  }),
+  code: text('For programs, finer than `status`: docs/reference/http.md lists them. Further ones may come'),
   message,
-  param: orNull(Type.String({ description: 'The first parameter at fault' })),
+  param: orNull(text('The first parameter at fault')),
 });
 
 const boundaryData = answer({
@@ -255,7 +250,7 @@ const boundaryData = answer({
   licence: Type.String(),
   notice: Type.String(),
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  bands: Type.Optional(
+  bands: maybe(
     Type.Array(
       answer({
         below_m: orNull(int32({ minimum: 1 })),
@@ -267,9 +262,7 @@ const boundaryData = answer({
       },
     ),
   ),
-  bands_note: Type.Optional(
-    Type.String({ description: 'What the shares were measured on, and how good any source of borders is' }),
-  ),
+  bands_note: maybe(text('What the shares were measured on, and how good any source of borders is')),
 });
 
 export const BODIES: Readonly<Record<string, TSchema>> = {
@@ -294,19 +287,19 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
   ItemId: Type.Union([Type.String({ maxLength: 128 }), double()], {
     description: 'Of the caller; comes back as it was spelled',
   }),
-  Point: Type.Object({ lat, lng, resolution: Type.Optional(resolution), id: Type.Optional(id) }),
-  CodeItem: Type.Object({ hexcodes: Type.String(), id: Type.Optional(id) }),
+  Point: Type.Object({ lat, lng, resolution: maybe(resolution), id: maybe(id) }),
+  CodeItem: Type.Object({ hexcodes: Type.String(), id: maybe(id) }),
   DecodeRequest: Type.Object(ofOperation('decode', SINGLE), {
     examples: [{ hexcodes: 'HN-6GHP4-83RFR' }],
   }),
   DecodeAnswer: answer({
     ...triedDecode,
-    hexcodes: Type.String({ description: 'As it was sent' }),
+    hexcodes: text('As it was sent'),
     status: oneOf('OK', 'INVALID_HEXCODES'),
   }),
   EncodeBatchRequest: Type.Object(
     {
-      resolution: Type.Optional(resolution),
+      resolution: maybe(resolution),
       ...extras,
       points: Type.Array(
         Type.Union([
@@ -326,8 +319,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     },
     { examples: [{ points: [[21.0288, 105.8525]] }] },
   ),
-  EncodeBatchAnswer: answer({
-    status: oneOf('OK'),
+  EncodeBatchAnswer: done({
     summary: named('Summary'),
     results: Type.Array(named('EncodeResult')),
   }),
@@ -337,7 +329,7 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     ...border,
     status: oneOf('OK', 'NOT_FOUND', 'INVALID_REQUEST'),
     ...itemFault,
-    id: Type.Optional(id),
+    id: maybe(id),
   }),
   DecodeBatchRequest: Type.Object(
     {
@@ -345,23 +337,21 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     },
     { examples: [{ hexcodes: ['HN-6GHP4-83RFR'] }] },
   ),
-  DecodeBatchAnswer: answer({
-    status: oneOf('OK'),
+  DecodeBatchAnswer: done({
     summary: named('Summary'),
     results: Type.Array(named('DecodeResult')),
   }),
   DecodeResult: Type.Object({
-    lat: Type.Optional(triedDecode.lat),
-    lng: Type.Optional(triedDecode.lng),
-    resolution: Type.Optional(triedDecode.resolution),
-    hexcodes: Type.Optional(Type.String({ description: 'As it was sent' })),
+    lat: maybe(triedDecode.lat),
+    lng: maybe(triedDecode.lng),
+    resolution: maybe(triedDecode.resolution),
+    hexcodes: maybe(text('As it was sent')),
     status: oneOf('OK', 'INVALID_HEXCODES', 'INVALID_REQUEST'),
     ...itemFault,
-    id: Type.Optional(id),
+    id: maybe(id),
   }),
   Summary: answer({ total: count, ok: count, failed: count }),
-  CodeInfo: answer({
-    status: oneOf('OK'),
+  CodeInfo: done({
     hexcodes: code,
     resolution,
     admin_code: adminCode,
@@ -381,9 +371,8 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
     parent: codeOrNull,
     neighbors: Type.Array(code, { maxItems: 6 }),
   }),
-  Suggestions: answer({
-    status: oneOf('OK'),
-    hexcodes: Type.String({ description: 'The text as it was sent' }),
+  Suggestions: done({
+    hexcodes: text('The text as it was sent'),
     suggestions: Type.Array(
       answer({
         hexcodes: code,
@@ -392,14 +381,13 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
         lat,
         lng,
         slip: oneOf('none', 'twin', 'swap', 'substitution', 'extra', 'missing', 'province'),
-        distance_m: Type.Optional(double({ minimum: 0, description: 'From `near` to the centre, metres' })),
+        distance_m: maybe(double({ minimum: 0, description: 'From `near` to the centre, metres' })),
       }),
       { maxItems: 10 },
     ),
   }),
-  Places: answer({
-    status: oneOf('OK'),
-    licence: Type.String({ description: 'The line to show where many of these names are shown' }),
+  Places: done({
+    licence: text('The line to show where many of these names are shown'),
     places: Type.Array(
       answer({
         name: Type.String(),
@@ -408,31 +396,28 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
         lng,
         radius_m: double({ exclusiveMinimum: 0, description: 'About half its width, metres' }),
         admin_code: adminCode,
-        distance_m: Type.Optional(double({ minimum: 0, description: 'From `near` to the middle, metres' })),
+        distance_m: maybe(double({ minimum: 0, description: 'From `near` to the middle, metres' })),
       }),
       { maxItems: 100 },
     ),
   }),
-  AdminUnits: answer({
-    status: oneOf('OK'),
+  AdminUnits: done({
     admin_units: Type.Array(answer(unitMembers), {
       minItems: ADMIN_UNITS.length,
       maxItems: ADMIN_UNITS.length,
     }),
   }),
-  FormerProvinces: answer({
-    status: oneOf('OK'),
+  FormerProvinces: done({
     former_provinces: Type.Array(
       answer({
-        former_province: Type.String({ description: 'A province before July 2025' }),
+        former_province: text('A province before July 2025'),
         admin_code: adminCode,
-        name: Type.String({ description: 'The province of today that holds it' }),
+        name: text('The province of today that holds it'),
       }),
       { minItems: 63, maxItems: 63 },
     ),
   }),
-  AdminUnit: answer({
-    status: oneOf('OK'),
+  AdminUnit: done({
     ...unitMembers,
     boundary: shape(
       Type.Object({
@@ -441,22 +426,20 @@ export const BODIES: Readonly<Record<string, TSchema>> = {
       }),
       unitMembers,
     ),
-    notice: Type.String({ description: 'The line to show wherever the boundary is shown' }),
+    notice: text('The line to show wherever the boundary is shown'),
   }),
-  Meta: answer({
-    status: oneOf('OK'),
+  Meta: done({
     service: answer({ name: Type.String(), version: Type.String() }),
     code_format: int32({ minimum: 1 }),
     transport: answer({ name: Type.String(), version: Type.String() }),
     boundary_data: boundaryData,
-    previous_boundary_data: Type.Optional(boundaryData),
+    previous_boundary_data: maybe(boundaryData),
   }),
-  Usage: answer({
-    status: oneOf('OK'),
+  Usage: done({
     key: answer({ id: Type.String(), name: Type.String() }),
     day: answer({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), requests: count, points: count }),
     month: answer({ month: Type.String({ pattern: '^\\d{4}-\\d{2}$' }), requests: count, points: count }),
-    time_zone: Type.String({ description: 'Of the IANA; day and month begin in it' }),
+    time_zone: text('Of the IANA; day and month begin in it'),
     limits: answer({
       points_per_second: limit,
       points_burst: limit,

@@ -103,6 +103,7 @@ export const REASONS: Readonly<Record<number, string>> = {
 };
 
 const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
+const response = (name: string): object => ({ $ref: `#/components/responses/${name}` });
 
 function errorResponse(status: number, schema: string): object {
   const more = {
@@ -120,7 +121,7 @@ function errorResponse(status: number, schema: string): object {
 const BINARY: readonly string[] = [VECTOR_TILE, 'application/vnd.hexcodes.frames'];
 const schemaOf = (type: string): object => ({
   type: 'string',
-  ...(BINARY.includes(type) ? { format: 'binary' } : {}),
+  format: BINARY.includes(type) ? 'binary' : undefined,
 });
 const OF_KEPT = { ETag: header('EntityTag'), Vary: header('VaryKey') };
 const OF_TILE = { ...OF_KEPT, Vary: header('VaryKeyAndType') };
@@ -130,10 +131,10 @@ function okResponse(operation: Operation): object {
   const { answers, id, isKept } = operation;
   const isBulk = id.endsWith('Bulk');
   const recorded = RECORDED_ANSWERS[id];
-  const withExample = (type: string, schema: object): [string, object] => {
-    const example = recorded?.[type];
-    return [type, { schema, ...(example === undefined ? {} : { example }) }];
-  };
+  const withExample = (type: string, schema: object): [string, object] => [
+    type,
+    { schema, example: recorded?.[type] },
+  ];
   const content = Object.fromEntries(
     answers.map((name) =>
       name.includes('/') ? withExample(name, schemaOf(name)) : withExample(JSON_TYPE, ref(name)),
@@ -156,57 +157,26 @@ const notModified = (headers: object): object => ({
 });
 
 /** The example of a body that is not JSON: schemas hold those of others. */
-function exampleOfBody(operation: Operation, type: string): object {
-  if (operation.body?.types[type] !== 'text') return {};
-  const request = exampleRequests(operation).find((each) => each.type === type);
-  return request === undefined ? {} : { example: request.body };
+function exampleOfBody(operation: Operation, type: string): string | undefined {
+  if (operation.body?.types[type] !== 'text') return undefined;
+  return exampleRequests(operation).find((each) => each.type === type)?.body;
 }
 
 function operationObject(operation: Operation): object {
-  const {
-    id,
-    summary,
-    description,
-    tag,
-    parameters,
-    body,
-    errors,
-    errorSchema = 'Error',
-    isKept,
-  } = operation;
+  const { id, summary, description, tag, parameters, body } = operation;
+  const { errors, errorSchema = 'Error', isKept } = operation;
   const statuses = [...COMMON_ERRORS, ...errors].sort((a, b) => a - b);
   const responses = Object.fromEntries([
     ['200', okResponse(operation)],
-    ...(isKept
-      ? [
-          [
-            '304',
-            {
-              $ref: `#/components/responses/${isTile(operation) ? 'TypeNotModified' : 'NotModified'}`,
-            },
-          ] as const,
-        ]
-      : []),
-    ...statuses.map((status) => [String(status), { $ref: `#/components/responses/${errorSchema}${status}` }]),
+    ...(isKept ? [['304', response(isTile(operation) ? 'TypeNotModified' : 'NotModified')]] : []),
+    ...statuses.map((status) => [String(status), response(`${errorSchema}${status}`)]),
   ]);
-  const content =
-    body === undefined
-      ? undefined
-      : Object.entries(body.types).map(([type, name]) => [
-          type,
-          { schema: name === 'text' ? schemaOf(type) : ref(name), ...exampleOfBody(operation, type) },
-        ]);
-  return {
-    operationId: id,
-    summary,
-    ...(description === undefined ? {} : { description }),
-    tags: [tag],
-    parameters,
-    ...(content === undefined
-      ? {}
-      : { requestBody: { required: body?.required, content: Object.fromEntries(content) } }),
-    responses,
-  };
+  const content = Object.entries(body?.types ?? {}).map(([type, name]) => [
+    type,
+    { schema: name === 'text' ? schemaOf(type) : ref(name), example: exampleOfBody(operation, type) },
+  ]);
+  const requestBody = body && { required: body.required, content: Object.fromEntries(content) };
+  return { operationId: id, summary, description, tags: [tag], parameters, requestBody, responses };
 }
 
 /** An answer of each error schema and status that some operation has. */

@@ -24,17 +24,23 @@ export class BulkIntake {
   readonly #form: FormReader | undefined;
   readonly #buffers: BlockBuffers;
   readonly #gunzip: Stage | undefined;
-  #blocks: Block[] = [];
+  /** Blocks that wait, in the order of the body. */
+  blocks: Block[] = [];
   #waitingBytes = 0;
   /** Bytes of the buffers that the waiting blocks lie in. */
   #bufferBytes = 0;
-  #isReceived = false;
-  #hasEnded = false;
-  #onePieceBytes: number | undefined;
-  #error: unknown;
-  #isStopped = false;
+  /** The last chunk has been received; if it is gzip, it may not be decompressed yet. */
+  isReceived = false;
+  /** No further block will come. */
+  hasEnded = false;
+  /** Size of a body that came in one chunk, without gzip. */
+  onePieceBytes: number | undefined;
+  /** Why the body cannot be read beyond the waiting blocks; undefined if it can. */
+  error: unknown;
+  isStopped = false;
   #isClosed = false;
-  #lastChunkMs = performance.now();
+  /** When the last chunk was received, by performance.now(). */
+  lastChunkMs = performance.now();
 
   /** @param onInput called when there is more to convert and when the body ends; the exchange handles its errors */
   constructor(
@@ -66,49 +72,15 @@ export class BulkIntake {
     return this.#reader?.head ?? NO_BYTES;
   }
 
-  /** Blocks that wait, in the order of the body. */
-  get blocks(): readonly Block[] {
-    return this.#blocks;
-  }
-
-  /** The last chunk has been received; if it is gzip, it may not be decompressed yet. */
-  get isReceived(): boolean {
-    return this.#isReceived;
-  }
-
-  /** No further block will come. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Size of a body that came in one chunk, without gzip. */
-  get onePieceBytes(): number | undefined {
-    return this.#onePieceBytes;
-  }
-
-  /** Why the body cannot be read beyond the waiting blocks; undefined if it can. */
-  get error(): unknown {
-    return this.#error;
-  }
-
-  get isStopped(): boolean {
-    return this.#isStopped;
-  }
-
   /** Bytes of memory that the input holds. */
   get heldBytes(): number {
     const readBytes = (this.#reader?.heldBytes ?? 0) + (this.#form?.heldBytes ?? 0);
     return this.#bufferBytes + readBytes + (this.#gunzip?.waitingBytes ?? 0);
   }
 
-  /** When the last chunk was received, by performance.now(). */
-  get lastChunkMs(): number {
-    return this.#lastChunkMs;
-  }
-
   /** Removes the first block, which the caller returns to the buffers. */
   shift(): Block {
-    const block = this.#blocks.shift();
+    const block = this.blocks.shift();
     if (block === undefined) throw new Error('no block waits');
     this.#waitingBytes -= block.length;
     this.#bufferBytes -= block.buffer.byteLength;
@@ -117,7 +89,7 @@ export class BulkIntake {
 
   /** Keeps the part of the first block from `restAt` on: the rows before are answered. */
   keepRest(restAt: number): void {
-    this.#blocks[0] = this.#blocks[0]!.subarray(restAt);
+    this.blocks[0] = this.blocks[0]!.subarray(restAt);
     this.#waitingBytes -= restAt;
   }
 
@@ -128,8 +100,8 @@ export class BulkIntake {
 
   /** Stops or resumes the reading of the body. */
   setStopped(isStopped: boolean): void {
-    if (isStopped === this.#isStopped || this.#isClosed) return;
-    this.#isStopped = isStopped;
+    if (isStopped === this.isStopped || this.#isClosed) return;
+    this.isStopped = isStopped;
     const source = this.#gunzip ?? this.x.body;
     if (isStopped) source.pause();
     else source.resume();
@@ -138,7 +110,7 @@ export class BulkIntake {
   close(): void {
     this.#isClosed = true;
     this.#gunzip?.close();
-    for (const block of this.#blocks.splice(0)) this.#buffers.giveBack(block);
+    for (const block of this.blocks.splice(0)) this.#buffers.giveBack(block);
     this.#waitingBytes = 0;
     this.#bufferBytes = 0;
   }
@@ -149,7 +121,7 @@ export class BulkIntake {
       this.#noteChunk(isLast);
       this.#take(chunk);
       if (isLast) {
-        if (isFirst) this.#onePieceBytes = chunk.length;
+        if (isFirst) this.onePieceBytes = chunk.length;
         this.#end();
       }
       isFirst = false;
@@ -179,8 +151,8 @@ export class BulkIntake {
   }
 
   #noteChunk(isLast: boolean): void {
-    this.#lastChunkMs = performance.now();
-    if (isLast) this.#isReceived = true;
+    this.lastChunkMs = performance.now();
+    if (isLast) this.isReceived = true;
   }
 
   #take(chunk: Uint8Array): void {
@@ -197,22 +169,22 @@ export class BulkIntake {
       this.#form?.end();
       if (this.#reader !== undefined) this.#add(this.#reader.end());
     });
-    this.#hasEnded = true;
+    this.hasEnded = true;
   }
 
   /** An error is kept until the rows before it are answered. */
   #read(read: () => void): void {
-    if (this.#error !== undefined) return;
+    if (this.error !== undefined) return;
     try {
       read();
     } catch (error) {
-      this.#error = error;
+      this.error = error;
     }
   }
 
   #add(blocks: readonly Block[]): void {
     for (const block of blocks) {
-      this.#blocks.push(block);
+      this.blocks.push(block);
       this.#waitingBytes += block.length;
       this.#bufferBytes += block.buffer.byteLength;
     }

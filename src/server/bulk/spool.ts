@@ -115,10 +115,13 @@ export class Spools {
 /** A queue of bytes on disk: first in, first out. */
 export class Spool {
   readonly #file: Promise<FileHandle>;
-  /** The last write. Writes run one after another; after a failed write all others fail, too. */
-  #written: Promise<unknown>;
+  /**
+   * The last write: settles when everything appended so far is on disk, and rejects with a SpoolDiskError. Writes run
+   * one after another; after a failed write all others fail, too.
+   */
+  written: Promise<unknown>;
   /** Bytes appended, bytes on disk and bytes read so far. */
-  #sizeBytes = 0;
+  sizeBytes = 0;
   #writtenBytes = 0;
   #readBytes = 0;
   #isClosed = false;
@@ -129,29 +132,19 @@ export class Spool {
     private readonly release: (ownBytes: number) => void,
   ) {
     this.#file = openUnnamed(path);
-    this.#written = this.#file;
+    this.written = this.#file;
     // The next `append` or `next` rejects too.
-    this.#written.catch(() => {});
+    this.written.catch(() => {});
   }
 
   /** Bytes in memory that wait to be written. */
   get waitingBytes(): number {
-    return this.#sizeBytes - this.#writtenBytes;
-  }
-
-  /** Settles when everything appended so far is on disk; rejects with a SpoolDiskError. */
-  get written(): Promise<unknown> {
-    return this.#written;
-  }
-
-  /** Bytes appended so far. */
-  get sizeBytes(): number {
-    return this.#sizeBytes;
+    return this.sizeBytes - this.#writtenBytes;
   }
 
   /** Bytes that `next` has not returned yet. */
   get unreadBytes(): number {
-    return this.#sizeBytes - this.#readBytes;
+    return this.sizeBytes - this.#readBytes;
   }
 
   /**
@@ -160,10 +153,10 @@ export class Spool {
    * @throws SpoolFullError, not as a rejection
    */
   append(bytes: Uint8Array): Promise<void> {
-    this.claim(this.#sizeBytes, bytes.length);
-    const at = this.#sizeBytes;
-    this.#sizeBytes += bytes.length;
-    const written = this.#written.then(async () => {
+    this.claim(this.sizeBytes, bytes.length);
+    const at = this.sizeBytes;
+    this.sizeBytes += bytes.length;
+    const written = this.written.then(async () => {
       const file = await this.#file;
       for (let from = 0; from < bytes.length && !this.#isClosed; ) {
         const { bytesWritten } = await onDisk(file.write(bytes, from, bytes.length - from, at + from));
@@ -171,13 +164,13 @@ export class Spool {
       }
       this.#writtenBytes = at + bytes.length;
     });
-    this.#written = written;
+    this.written = written;
     return written;
   }
 
   /** The next bytes, as soon as they are on disk. One call at a time, and only while bytes are unread. */
   async next(): Promise<Uint8Array> {
-    while (this.#writtenBytes === this.#readBytes) await this.#written;
+    while (this.#writtenBytes === this.#readBytes) await this.written;
     const file = await this.#file;
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, this.#writtenBytes - this.#readBytes));
     const { bytesRead } = await onDisk(file.read(piece, 0, piece.length, this.#readBytes));
@@ -189,10 +182,10 @@ export class Spool {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.release(this.#sizeBytes);
+    this.release(this.sizeBytes);
     // A write may still use the file.
     const close = (): Promise<void> => this.#file.then((file) => file.close());
-    this.#written.then(close, close).catch(() => {});
+    this.written.then(close, close).catch(() => {});
   }
 }
 

@@ -46,9 +46,10 @@ interface SlowRows {
 
 /** The allowance of one piece of work of this thread. */
 export class WorkAllowance implements RowAllowance {
-  #rows: number;
+  rows: number;
   #ownSlow: number;
-  #isSlowSpent = false;
+  /** A slow row was refused. */
+  isSlowSpent = false;
 
   /**
    * @param rows that one piece of work may convert
@@ -60,29 +61,20 @@ export class WorkAllowance implements RowAllowance {
     private readonly sharedSlow: SlowRows,
     ownSlow: number,
   ) {
-    this.#rows = rows;
+    this.rows = rows;
     this.#ownSlow = ownSlow;
   }
 
-  get rows(): number {
-    return this.#rows;
-  }
-
-  /** A slow row was refused. */
-  get isSlowSpent(): boolean {
-    return this.#isSlowSpent;
-  }
-
   takeRows(count: number): void {
-    this.#rows = Math.max(0, this.#rows - count);
+    this.rows = Math.max(0, this.rows - count);
   }
 
   takeSlow(sizeBytes: number): boolean {
     const cost = 1 + Math.floor(sizeBytes / SLOW_ROW_BYTES);
     if (cost <= this.sharedSlow.left) this.sharedSlow.left -= cost;
     else if (cost <= this.#ownSlow) this.#ownSlow -= cost;
-    else this.#isSlowSpent = true;
-    return !this.#isSlowSpent;
+    else this.isSlowSpent = true;
+    return !this.isSlowSpent;
   }
 }
 

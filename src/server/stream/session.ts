@@ -103,7 +103,7 @@ class FrameWindow {
   /** Oldest first: when each frame came, and its size. */
   readonly #arrivedMs: number[] = [];
   readonly #sizes: number[] = [];
-  #bytes = 0;
+  bytes = 0;
   /** Where each buffered answer ends, in bytes sent since the connection was opened. */
   readonly #bufferedEnds: number[] = [];
   #sentBytes = 0;
@@ -115,16 +115,12 @@ class FrameWindow {
     return this.#sizes.length;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Takes a frame; false if more is unanswered than may be. One frame is always allowed. */
   take(sizeBytes: number, nowMs: number): boolean {
     this.#arrivedMs.push(nowMs);
     this.#sizes.push(sizeBytes);
-    this.#bytes += sizeBytes;
-    return this.frames === 1 || (this.frames <= WINDOW_FRAMES && this.#bytes <= WINDOW_BYTES);
+    this.bytes += sizeBytes;
+    return this.frames === 1 || (this.frames <= WINDOW_FRAMES && this.bytes <= WINDOW_BYTES);
   }
 
   /** Notes a message handed to the socket; `isAnswer`: to the oldest unanswered frame. */
@@ -140,7 +136,7 @@ class FrameWindow {
     const nowMs = performance.now();
     while (this.#bufferedEnds.length > 0 && this.#bufferedEnds[0]! <= leftBytes) {
       this.#bufferedEnds.shift();
-      this.#bytes -= this.#sizes.shift()!;
+      this.bytes -= this.#sizes.shift()!;
       this.answered(nowMs - this.#arrivedMs.shift()!);
     }
   }

@@ -349,7 +349,7 @@ export class Budget {
 
 /** The bytes that one request or WebSocket holds. */
 export class Account {
-  #heldBytes = 0;
+  heldBytes = 0;
   #isClosed = false;
 
   constructor(
@@ -358,18 +358,14 @@ export class Account {
     private readonly holder: Holder,
   ) {}
 
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
   /**
    * Reports the bytes that are held, or are about to be. An increase may be rejected: then the limit is returned, as
    * a clause for people, and the count stays.
    */
   hold(bytes: number): string | undefined {
-    if (this.#isClosed || bytes === this.#heldBytes) return undefined;
-    const refusal = this.budget.take(this.use, this.#heldBytes, bytes - this.#heldBytes);
-    if (refusal === undefined) this.#heldBytes = bytes;
+    if (this.#isClosed || bytes === this.heldBytes) return undefined;
+    const refusal = this.budget.take(this.use, this.heldBytes, bytes - this.heldBytes);
+    if (refusal === undefined) this.heldBytes = bytes;
     return refusal;
   }
 

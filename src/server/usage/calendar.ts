@@ -32,7 +32,8 @@ interface LocalDate {
 /** @throws RangeError for a zone that is not in IANA's list */
 export class Calendar {
   readonly #format: Intl.DateTimeFormat;
-  #periods: Periods;
+  /** The day and the month as of the last call of `follow`. */
+  periods: Periods;
 
   /**
    * @param zone of the IANA, as `Asia/Ho_Chi_Minh`
@@ -51,12 +52,7 @@ export class Calendar {
       month: 'numeric',
       day: 'numeric',
     });
-    this.#periods = this.periodsAt(nowMs);
-  }
-
-  /** The day and the month as of the last call of `follow`. */
-  get periods(): Periods {
-    return this.#periods;
+    this.periods = this.periodsAt(nowMs);
   }
 
   /** The start of the hour of the zone. */
@@ -67,20 +63,20 @@ export class Calendar {
 
   /** Takes note of the time. */
   follow(nowMs: number): Periods {
-    const { day, month } = this.#periods;
-    if (nowMs >= day.startMs - DAY_MS && nowMs < day.endMs) return this.#periods;
+    const { day, month } = this.periods;
+    if (nowMs >= day.startMs - DAY_MS && nowMs < day.endMs) return this.periods;
     const isLater = nowMs >= day.endMs;
     const next = this.periodsAt(nowMs);
     this.onChange(isLater, isLater && next.month.name !== month.name, next);
-    this.#periods = next;
+    this.periods = next;
     return next;
   }
 
   /** The periods of a time, without following it. */
   periodsAt(nowMs: number): Periods {
-    const { day, month } = this.#periods ?? {};
+    const { day, month } = this.periods ?? {};
     if (day !== undefined && month !== undefined && nowMs >= day.startMs && nowMs < day.endMs)
-      return this.#periods;
+      return this.periods;
     const { year, month: number, day: date } = this.#dateAt(nowMs);
     const monthName = `${year}-${twoDigits(number)}`;
     return {

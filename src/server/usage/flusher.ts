@@ -76,8 +76,10 @@ export class UsageFlusher {
   #isHurried = false;
   #isUrgent = false;
   #soon: NodeJS.Timeout | undefined;
-  #fault: string | undefined;
-  #failures = 0;
+  /** Why usage cannot be stored at the moment, as a sentence. */
+  fault: string | undefined;
+  /** Failures of the store so far. */
+  failures = 0;
   #onLoaded: ((stored: StoredUse | undefined) => void) | undefined;
   #onSettled: (() => void) | undefined;
   /** Waiters for the answers to the next batch and to the current one. */
@@ -85,11 +87,6 @@ export class UsageFlusher {
   #asked: (() => void)[] = [];
 
   constructor(private readonly options: FlusherOptions) {}
-
-  /** Why usage cannot be stored at the moment, as a sentence. */
-  get fault(): string | undefined {
-    return this.#fault;
-  }
 
   /** That the thread does not answer, as a sentence. */
   get silence(): string | undefined {
@@ -99,19 +96,14 @@ export class UsageFlusher {
       : `the thread that stores usage has not answered for ${silentS} s`;
   }
 
-  /** Failures of the store so far. */
-  get failures(): number {
-    return this.#failures;
-  }
-
   /** The store cannot be used, or has not answered for seconds. */
   get isAway(): boolean {
-    return this.#fault !== undefined || this.#waitedMs > AWAY_MS;
+    return this.fault !== undefined || this.#waitedMs > AWAY_MS;
   }
 
   /** The store cannot be used, or takes long. */
   get isSlow(): boolean {
-    return this.#fault !== undefined || this.#waitedMs > PATIENCE_MS;
+    return this.fault !== undefined || this.#waitedMs > PATIENCE_MS;
   }
 
   get #isSending(): boolean {
@@ -130,7 +122,7 @@ export class UsageFlusher {
   hurry(isUrgent = false): void {
     this.#isHurried = true;
     this.#isUrgent ||= isUrgent;
-    if (this.#isSending || this.#fault !== undefined) return;
+    if (this.#isSending || this.fault !== undefined) return;
     if (isUrgent) clearTimeout(this.#soon);
     else if (this.#soon !== undefined) return;
     const waitMs = this.#isUrgent ? 0 : Math.max(0, this.#sentMs + HURRY_MS - performance.now());
@@ -310,8 +302,8 @@ export class UsageFlusher {
       this.#failed(reply.reason);
       return;
     }
-    if (this.#fault !== undefined) this.options.logger.info('usage can be stored again');
-    this.#fault = undefined;
+    if (this.fault !== undefined) this.options.logger.info('usage can be stored again');
+    this.fault = undefined;
     if (reply.kind === 'loaded') {
       this.#loaded(reply.stored);
       return;
@@ -334,9 +326,9 @@ export class UsageFlusher {
 
   #failed(reason: string): void {
     this.#sending = undefined;
-    this.#failures++;
-    if (reason !== this.#fault) {
-      this.#fault = reason;
+    this.failures++;
+    if (reason !== this.fault) {
+      this.fault = reason;
       const message = 'usage cannot be stored; it is kept in memory until it can';
       this.options.logger.error({ reason }, message);
     }

@@ -23,27 +23,19 @@ class PieceQueue {
   #pieces: Piece[] = [];
   /** How much of the first piece is taken. */
   #offsetBytes = 0;
-  #sizeBytes = 0;
-  #heldBytes = 0;
+  /** Bytes not taken yet. */
+  sizeBytes = 0;
+  /** Bytes of memory that the queue keeps: whole buffers, of which a piece may be a small part. */
+  heldBytes = 0;
   /** Callbacks of pieces whose last byte is taken. */
   #sent: (() => void)[] = [];
-
-  /** Bytes not taken yet. */
-  get sizeBytes(): number {
-    return this.#sizeBytes;
-  }
-
-  /** Bytes of memory that the queue keeps: whole buffers, of which a piece may be a small part. */
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
 
   /** Adds bytes, which must not change until they are taken or `sent` is called. */
   push(bytes: Uint8Array, sent?: () => void): void {
     // Pieces of one buffer are queued one after the other.
-    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.#heldBytes += bytes.buffer.byteLength;
+    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.heldBytes += bytes.buffer.byteLength;
     this.#pieces.push({ bytes, sent });
-    this.#sizeBytes += bytes.length;
+    this.sizeBytes += bytes.length;
   }
 
   /** The rest of the first piece. The queue must not be empty. */
@@ -64,7 +56,7 @@ class PieceQueue {
       return part;
     }
     let sizeBytes = 0;
-    while (this.#sizeBytes > 0 && sizeBytes < maxPackedBytes) {
+    while (this.sizeBytes > 0 && sizeBytes < maxPackedBytes) {
       const part = this.first.subarray(0, maxPackedBytes - sizeBytes);
       packed.set(part, sizeBytes);
       sizeBytes += part.length;
@@ -76,11 +68,11 @@ class PieceQueue {
   /** Takes that many bytes of the first piece. */
   skip(sizeBytes: number): void {
     const { bytes, sent } = this.#pieces[0] as Piece;
-    this.#sizeBytes -= sizeBytes;
+    this.sizeBytes -= sizeBytes;
     this.#offsetBytes += sizeBytes;
     if (this.#offsetBytes < bytes.length) return;
     this.#pieces.shift();
-    if (this.#pieces[0]?.bytes.buffer !== bytes.buffer) this.#heldBytes -= bytes.buffer.byteLength;
+    if (this.#pieces[0]?.bytes.buffer !== bytes.buffer) this.heldBytes -= bytes.buffer.byteLength;
     this.#offsetBytes = 0;
     if (sent !== undefined) this.#sent.push(sent);
   }
@@ -89,11 +81,11 @@ class PieceQueue {
   withdraw(bytes: Uint8Array): number {
     if (this.#pieces.at(-1)?.bytes !== bytes) return bytes.length;
     this.#pieces.pop();
-    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.#heldBytes -= bytes.buffer.byteLength;
+    if (this.#pieces.at(-1)?.bytes.buffer !== bytes.buffer) this.heldBytes -= bytes.buffer.byteLength;
     const isFirst = this.#pieces.length === 0;
     const takenBytes = isFirst ? this.#offsetBytes : 0;
     if (isFirst) this.#offsetBytes = 0;
-    this.#sizeBytes -= bytes.length - takenBytes;
+    this.sizeBytes -= bytes.length - takenBytes;
     return takenBytes;
   }
 
@@ -105,8 +97,8 @@ class PieceQueue {
   clear(): void {
     this.#pieces = [];
     this.#offsetBytes = 0;
-    this.#sizeBytes = 0;
-    this.#heldBytes = 0;
+    this.sizeBytes = 0;
+    this.heldBytes = 0;
   }
 }
 
