@@ -122,9 +122,12 @@ export async function* gpxAsCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 
 function addLine({ kind, columns, fields }: Point, line: Line): void {
   requireShort((line.name ?? '').length + line.fields.letters, `what a ${kind} says of itself`);
-  columns[NAME!] ??= line.name;
+  const { name } = line;
+  const isNamed = columns[NAME!] !== undefined;
+  columns[NAME!] ??= name;
   columns[NUMBER!] = String(line.number);
   if (kind === 'track') columns[SEGMENT!] = String(line.segment);
   const value = line.fields.value();
-  if (value !== undefined) fields.add(kind, value);
+  if (isNamed && name !== undefined) fields.add(kind, new Map([['name', name], ...(value ?? [])]));
+  else if (value !== undefined) fields.add(kind, value);
 }

@@ -105,7 +105,7 @@ export class XmlFields {
   }
 
   /** The object for another one. */
-  value(): unknown {
+  value(): ReadonlyMap<string, unknown> | undefined {
     return this.#root.members ?? undefined;
   }
 }

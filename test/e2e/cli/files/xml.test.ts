@@ -41,7 +41,7 @@ describe('tracks and places', () => {
     `waypoint,Hồ & Gươm,,,21.0288,105.8525,,12.5,,,,,,,,,"{""link"":{""@href"":""x"",""text"":""no"",""name"":""no""}}"`,
     'route,R,1,,10.1,106.1,,,,,,,,,,,',
     'track,Xe <1>,1,1,16,108,2025-07-01T00:00:00Z,,3.5,,,,,,,,',
-    'track,own,1,2,16.1,108.1,,,,,,,,,,,',
+    'track,own,1,2,16.1,108.1,,,,,,,,,,,"{""track"":{""name"":""Xe <1>""}}"',
     'track,,2,1,17,107,,,,,,,,,,,',
   ];
 
@@ -75,7 +75,7 @@ describe('tracks and places', () => {
       '<$1g:$2',
     );
     expect(await gpx(prefixed)).toEqual(
-      ROWS.map((row) => row.replace('""link', '""g:link').replace('""name', '""g:name')),
+      ROWS.map((row) => row.replace(/""link(.*)""name/, '""g:link$1""g:name')),
     );
     expect(await gpx(Buffer.from(`\ufeff${GPX}`, 'utf16le'))).toEqual(ROWS);
   });
