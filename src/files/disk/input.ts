@@ -11,7 +11,7 @@ import { encodingOf, inUtf8, packingOf, refuseUnreadable } from '../content/kind
 import { badInput, CliFailure, emptyName, reasonOf, unreadable } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOfBytes, formatOfName } from '../format.js';
 import { ceilingBytes } from '../held/ceiling.js';
-import { PlainFile } from './plain-file.js';
+import { becameShorter, PlainFile } from './plain-file.js';
 
 // Flush points of a pipe: moments at which the rows received so far must be converted, because the sender may wait
 // for their answers before it sends more.
@@ -299,13 +299,15 @@ async function ofStream(
 ): Promise<Input> {
   const isStdin = path === '-';
   const name = nameOf(path);
-  const counted = new Counted(raw, name);
+  const counted = new Counted(raw, name, sizeBytes ?? 0);
   const packing = packingOf(await counted.peek());
   const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
   const flushed =
     sizeBytes === null && options.hasFlushes === true ? withFlushes(unpackedOnes) : unpackedOnes;
   const file =
-    packing === null && sizeBytes !== null && raw instanceof ReadStream ? new PlainFile(raw, path) : null;
+    packing === null && sizeBytes !== null && raw instanceof ReadStream
+      ? new PlainFile(raw, path, sizeBytes)
+      : null;
   let share: number | null = null;
   const passed = (of: number): void => {
     share = of;
@@ -433,11 +435,14 @@ class Counted implements AsyncIterable<Uint8Array> {
   bytes = 0;
   readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #name: string;
+  readonly #sizeBytes: number;
   #peeked: Uint8Array | null = null;
 
-  constructor(raw: Readable, name: string) {
+  /** @param sizeBytes that are there at least */
+  constructor(raw: Readable, name: string, sizeBytes: number) {
     this.#iterator = raw[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     this.#name = name;
+    this.#sizeBytes = sizeBytes;
   }
 
   /** The first bytes, at least four unless the input is shorter. */
@@ -453,14 +458,16 @@ class Counted implements AsyncIterable<Uint8Array> {
   }
 
   async #next(): Promise<Uint8Array | null> {
+    let next: IteratorResult<Uint8Array>;
     try {
-      const next = await this.#iterator.next();
-      if (next.done === true) return null;
-      this.bytes += next.value.length;
-      return next.value;
+      next = await this.#iterator.next();
     } catch (error) {
       throw unreadable(this.#name, error);
     }
+    if (next.done === true && this.bytes < this.#sizeBytes) throw becameShorter(this.#name);
+    if (next.done === true) return null;
+    this.bytes += next.value.length;
+    return next.value;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {

@@ -4,7 +4,7 @@
 import { fstatSync, type ReadStream, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FileSlice } from '../../pool/slices.js';
-import { unreadable } from '../exit-codes.js';
+import { type CliFailure, unreadable } from '../exit-codes.js';
 
 const CHUNK_BYTES = 256 * 1024;
 /** Bytes in which a line end is searched at once. */
@@ -15,10 +15,14 @@ export class PlainFile {
   /** Bytes read so far. */
   readBytes = 0;
 
-  /** @param stream that is open already, and is no longer read */
+  /**
+   * @param stream that is open already, and is no longer read
+   * @param sizeBytes of the file when it was opened
+   */
   constructor(
     private readonly stream: ReadStream,
     private readonly path: string,
+    private readonly sizeBytes: number,
   ) {}
 
   /** The descriptor: it stays with the opened file, whatever the path names by now. */
@@ -69,6 +73,7 @@ export class PlainFile {
   sliceAt(offset: number, maxBytes: number): FileSlice | null {
     const { fd } = this;
     const { size } = fstatSync(fd);
+    if (size < this.sizeBytes) throw becameShorter(this.path);
     if (offset >= size) return null;
     const end = offset + maxBytes;
     if (end >= size) return { fd, offset, sizeBytes: size - offset, isLast: true };
@@ -82,12 +87,18 @@ export class PlainFile {
 
   /** @returns the number of bytes read; 0 at the end */
   readAt(offset: number, into: Uint8Array): number {
+    let size: number;
     try {
-      const size = readSync(this.fd, into, 0, into.length, offset);
-      this.readBytes = Math.max(this.readBytes, offset + size);
-      return size;
+      size = readSync(this.fd, into, 0, into.length, offset);
     } catch (error) {
       throw unreadable(this.path, error);
     }
+    if (size === 0 && offset < this.sizeBytes) throw becameShorter(this.path);
+    this.readBytes = Math.max(this.readBytes, offset + size);
+    return size;
   }
 }
+
+/** The failure for a file that is cut while it is read, as a log is when it is rotated: rows of it are missing. */
+export const becameShorter = (path: string): CliFailure =>
+  unreadable(path, new Error('it became shorter while it was read'));

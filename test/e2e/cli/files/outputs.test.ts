@@ -124,6 +124,20 @@ describe('outputs', () => {
       });
   });
 
+  test.each([
+    ['csv', '--threads 1'],
+    ['csv', '--to ndjson'],
+    ['ndjson', '--threads 1'],
+  ])('a file of %s that becomes shorter while it is read ends the run: %s', (format, options) => {
+    const row = format === 'csv' ? '21.0306,105.8489\n' : '{"lat":21.0306,"lng":105.8489}\n';
+    folder.write(`cut.${format}`, `${format === 'csv' ? 'lat,lng\n' : ''}${row.repeat(200_000)}`);
+    // The reader takes some bytes, cuts the file, and takes the others.
+    const ran = shell(
+      `rm -f cut; mkfifo cut; (head -c 9; : > cut.${format}; cat) < cut > taken & hexcodes encode cut.${format} -q -o cut --to ${format} ${options}; echo $?`,
+    );
+    expect([ran.stdout, ran.stderr]).toEqual(['3\n', expect.stringContaining('became shorter while it was')]);
+  });
+
   test('a FIFO gets the rows, also more than it holds, and the failed rows; a reader that leaves is named', async () => {
     expect(shell('mkfifo fifo').status).toBe(0);
     const many = `id,lat,lng\n${'1,21.0306,105.8489\n'.repeat(20_000)}`;
