@@ -2,7 +2,7 @@
 // sent. The rows are the service's own (docs/http.md, Bulk), in the words of HTTP.
 
 import { type ExtrasAsked, onlyExtras } from '../extras.js';
-import { shown } from '../wire/params/names.js';
+import { isTransferred, shown } from '../wire/params/names.js';
 import { errorOfFetch, HexcodesClientError, isRedirect, unreachable } from './errors.js';
 import type { CallOptions } from './options.js';
 import { loopOver, requireOperation } from './stream/frames.js';
@@ -260,7 +260,8 @@ function bodyOf(
   failed: (cause: unknown) => void,
 ): Blob | ReadableStream<Uint8Array> {
   if (source instanceof Blob) return source;
-  if (source instanceof Uint8Array) return new Blob([source as Uint8Array<ArrayBuffer>]);
+  if (source instanceof Uint8Array && !isTransferred(source))
+    return new Blob([source as Uint8Array<ArrayBuffer>]);
   if (typeof source === 'object' && source !== null) {
     if (source instanceof ReadableStream) return streamOf(chunksOf(source), ended, failed);
     if (Symbol.asyncIterator in source)

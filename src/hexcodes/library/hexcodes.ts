@@ -18,7 +18,7 @@ import {
   recordText,
 } from '../kernel/output-layout.js';
 import { looksSwapped, SWAPPED_HINT } from '../wire/job.js';
-import { isOptions, requireFlag, requireKnown, shown } from '../wire/params/names.js';
+import { isOptions, isTransferred, requireFlag, requireKnown, shown } from '../wire/params/names.js';
 import { DEFAULT_RESOLUTION } from '../wire/params/number.js';
 
 // Checks of the arguments of calls: resolutions, positions, the arrays of batches.
@@ -78,6 +78,8 @@ function requireKind<T extends BatchArray>(given: T, kind: new (length: number) 
   // Compared by name: an array of another realm (a frame, a vm context) is not an instance of this realm's class.
   if (Object.prototype.toString.call(given) !== `[object ${kind.name}]`)
     throw new HexcodesError('BAD_ARGUMENT', `The array ${name} must be a ${kind.name}`);
+  if (isTransferred(given))
+    throw new HexcodesError('BAD_ARGUMENT', `The array ${name} is empty: its buffer was transferred away`);
 }
 
 /** The first `length` entries of `given`, or a new array. */

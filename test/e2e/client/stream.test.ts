@@ -340,6 +340,14 @@ describe('streams', () => {
 
   test('misuse is named before anything is sent', async () => {
     const client = new HexcodesClient({ baseUrl: 'http://127.0.0.1:9/v1' });
+    const transferred = (array: Uint8Array<ArrayBuffer> | Float64Array<ArrayBuffer>): typeof array => {
+      structuredClone(array.buffer, { transfer: [array.buffer] });
+      return array;
+    };
+    const source = transferred(new Uint8Array(20)) as Uint8Array;
+    await expect(client.bulk({ operation: 'encode', format: 'csv', source })).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+    });
     expect(() => client.stream({ operation: 'encode', resolution: 16 })).toThrow(/resolution 16/);
     for (const given of [
       {},
@@ -368,6 +376,8 @@ describe('streams', () => {
       { operation: 'decode', source: ['HN-6GHP4-83RFR'] },
       { operation: 'decode', source: new Uint8Array(20) },
       { operation: 'decode', source: [new Uint8Array(19)] },
+      { operation: 'encode', source: [transferred(new Float64Array(2))] },
+      { operation: 'decode', source: [transferred(new Uint8Array(20))] },
       { operation: 'decode', source: null },
       { operation: 'decode', source: 7 },
     ])

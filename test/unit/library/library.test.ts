@@ -552,6 +552,17 @@ describe('batches', () => {
     for (const given of [[...records], 'HN-6GHMK-53FMF      ', Uint16Array.from(records), undefined, null])
       expect(codeOf(() => loose.decodeBatch(given))).toBe('BAD_ARGUMENT');
 
+    const [gone, goneBytes] = [new Float64Array(2), new Uint8Array(20)];
+    for (const { buffer } of [gone, goneBytes]) structuredClone(buffer, { transfer: [buffer] });
+    for (const call of [
+      () => hexcodes.encodeBatch(gone),
+      () => hexcodes.encodeBatch(new Float64Array(0), 13, goneBytes),
+      () => hexcodes.borderBatch(gone),
+      () => hexcodes.codes(goneBytes),
+      () => hexcodes.decodeBatch(goneBytes),
+    ])
+      expect(codeOf(call)).toBe('BAD_ARGUMENT');
+
     const shared = new ArrayBuffer(80);
     const inPlace = new Float64Array(shared, 0, 4);
     expect(codeOf(() => hexcodes.encodeBatch(inPlace, 13, new Uint8Array(shared)))).toBe('BAD_ARGUMENT');

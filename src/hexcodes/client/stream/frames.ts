@@ -25,7 +25,7 @@ import {
   recordAt,
   recordStatusAt,
 } from '../../wire/limits.js';
-import { shown } from '../../wire/params/names.js';
+import { isTransferred, shown } from '../../wire/params/names.js';
 import { HexcodesClientError } from '../errors.js';
 
 // Checks chunks before they are written to a stream: a chunk that would be misread, such as a text iterated letter by
@@ -80,14 +80,14 @@ const CHUNK_OF: Record<StreamOperation, string> = {
 
 /** @throws HexcodesClientError BAD_ARGUMENT */
 export function requirePairs(chunk: unknown): asserts chunk is Float64Array {
-  if (!(chunk instanceof Float64Array)) throw refused(CHUNK_OF.encode);
+  if (!(chunk instanceof Float64Array) || isTransferred(chunk)) throw refused(CHUNK_OF.encode);
   if (chunk.length % 2 !== 0) throw refused(`${CHUNK_OF.encode}: ${chunk.length} numbers are odd`);
 }
 
 /** @throws HexcodesClientError BAD_ARGUMENT */
 function requireHexcodes(chunk: unknown): asserts chunk is readonly unknown[] | Uint8Array {
   if (Array.isArray(chunk)) return;
-  if (!(chunk instanceof Uint8Array)) throw refused(CHUNK_OF.decode);
+  if (!(chunk instanceof Uint8Array) || isTransferred(chunk)) throw refused(CHUNK_OF.decode);
   if (chunk.length % RECORD_BYTES !== 0)
     throw refused(`${CHUNK_OF.decode}: ${chunk.length} bytes are not whole records`);
 }

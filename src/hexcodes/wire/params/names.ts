@@ -22,6 +22,15 @@ const MEANT: Readonly<Record<string, string>> = {
 };
 const MIN_SLIP_LETTERS = 3;
 
+/** Whether the buffer of an array was transferred away: its length is 0, as that of an empty one. */
+export function isTransferred(given: Uint8Array | Float64Array): boolean {
+  try {
+    return given.length === 0 && given.subarray() === undefined;
+  } catch {
+    return true;
+  }
+}
+
 /**
  * The known name that was probably meant: in another case, `lat[0]`, `api_key`, a beginning, or with one wrong
  * letter.
