@@ -82,14 +82,16 @@ export abstract class Connection {
 
   async inTransaction<T>(work: () => Promise<T>, begin = this.sql.begin): Promise<T> {
     this.isInTransaction = true;
+    let isBegun = false;
     try {
       await this.run(begin);
+      isBegun = true;
       const result = await work();
       await this.run('COMMIT');
       return result;
     } catch (error) {
       // The database may have rolled back by itself: SQLite after some errors, a full disk among them.
-      await this.run('ROLLBACK').catch(() => {});
+      if (isBegun) await this.run('ROLLBACK').catch(() => {});
       throw error;
     } finally {
       this.isInTransaction = false;
