@@ -1,9 +1,10 @@
-// The interface of a message bus for commands and sinks: set up, check, receive, store, collect, serve and publish.
+// The interface of a message bus for commands and sinks: set up, check, receive and store; NATS alone collects, serves
+// requests and publishes.
 // An adapter is a folder beside this file; open-bus.ts chooses one by address.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Durations, type Engine, EngineFault } from './engine.js';
-import type { PositionPaths, RequestAnswerer } from './messages/message-shape.js';
+import type { PositionPaths } from './messages/message-shape.js';
 import type { SubjectMap } from './subjects.js';
 
 export interface BusSettings {
@@ -223,9 +224,6 @@ export interface Bus {
   setUp(plan: StreamPlan): Promise<SetUp>;
   /** Checks that answers can be neither lost nor stored twice, and opens the receiving and storing side. */
   work(plan: WorkPlan): Promise<Work>;
-  collect(options: CollectorOptions): Promise<Collecting>;
-  serve(answerer: RequestAnswerer, options: ServiceOptions): Promise<Serving>;
-  publisher(subject: string): Publisher;
   /** Flushes queued messages and ends the connection. */
   close(): Promise<void>;
 }

@@ -1,18 +1,19 @@
 // The kinds of buses, chosen by the scheme of an address.
 import type { Bus, BusSettings, Waiting } from './bus.js';
+import type { NatsBus } from './nats/nats-bus.js';
 
-export interface BusKind {
+export interface BusKind<B extends Bus = Bus> {
   readonly scheme: RegExp;
   /** Default subjects or topics of messages and of their answers. */
   readonly map: string;
   /** Whether streams have a maximum size, beyond which they reject messages. */
   readonly isBounded: boolean;
   /** @throws EngineFault where the bus cannot be reached and must not be waited for */
-  open(settings: BusSettings, waiting: Waiting, from?: string): Promise<Bus>;
+  open(settings: BusSettings, waiting: Waiting, from?: string): Promise<B>;
 }
 
 /** Servers named by the settings, `--nats` or `--from`. */
-const NATS: BusKind = {
+const NATS: BusKind<NatsBus> = {
   scheme: /^(?:nats|tls):\/\//i,
   map: 'hexcodes.in.>=hexcodes.out.>',
   isBounded: true,

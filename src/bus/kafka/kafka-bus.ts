@@ -4,10 +4,7 @@ import type { Admin, BaseOptions, ClusterMetadata } from '@platformatic/kafka';
 import {
   type Bus,
   type BusSettings,
-  type Collecting,
   opened,
-  type Publisher,
-  type Serving,
   type SetUp,
   type StreamPlan,
   type Waiting,
@@ -253,7 +250,6 @@ export function answersOf(
 
 const SOUND_REPLICAS = 3;
 const SETUP_HINT = 'hexcodes worker setup --from makes it';
-const NATS_ONLY = 'needs NATS: requests and replies are not on Kafka';
 
 export class KafkaBus implements Bus {
   readonly name: string;
@@ -400,18 +396,6 @@ export class KafkaBus implements Bus {
           `${from} and ${to} have different numbers of partitions: keys are in other partitions there`,
       ),
     ];
-  }
-
-  collect(): Promise<Collecting> {
-    return Promise.reject(new EngineFault(`collecting ${NATS_ONLY}`));
-  }
-
-  serve(): Promise<Serving> {
-    return Promise.reject(new EngineFault(`worker service ${NATS_ONLY}`));
-  }
-
-  publisher(): Publisher {
-    throw new EngineFault(`the sink of positions ${NATS_ONLY}`);
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Bus } from '../../bus/bus.js';
 import { AvroReader } from '../../bus/messages/avro.js';
 import { MessageConverter } from '../../bus/messages/message-converter.js';
 import { DEFAULT_RULES, RequestAnswerer } from '../../bus/messages/message-shape.js';
+import { BUSES, type BusKind } from '../../bus/open-bus.js';
 import { Worker } from '../../bus/worker.js';
 import { BUS_NAMES, type BusConfig, NATS_NAMES } from '../../config/config.js';
 import { badUsage } from '../../files/exit-codes.js';
@@ -151,7 +152,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const monitor = monitorOf(options);
   const say = sayer(false);
   const saySometimes = sayer(options.quiet === true);
-  await onBus(settings, say, options.from, async (bus, stopped) => {
+  const run = async (bus: Bus, stopped: StopSignal): Promise<void> => {
     const { engine, warnings, ackWaitMs, source, look, giveBack } = await bus.work({
       names,
       maps,
@@ -188,7 +189,8 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
     } as const;
     const reporting = { begun: `works on ${source} of ${bus.name}`, counts: () => countsOf(worker), everyMs };
     await runUntilStopped(worker, watching, reporting, options, stopped).finally(() => pool?.close());
-  });
+  };
+  await onBus(busOf(options.from), settings, say, run, options.from);
 }
 
 interface Reporting {
@@ -224,14 +226,15 @@ async function runUntilStopped(
 }
 
 /** Opens the bus, and closes it when the work is done; Ctrl-C and SIGTERM are orders to stop. */
-async function onBus(
+async function onBus<B extends Bus>(
+  kind: BusKind<B>,
   settings: BusConfig,
   say: (sentence: string) => void,
-  from: string | undefined,
-  work: (bus: Bus, stopped: StopSignal) => Promise<void>,
+  work: (bus: B, stopped: StopSignal) => Promise<void>,
+  from?: string,
 ): Promise<void> {
   const stopped = new StopSignal();
-  const bus = await busOf(from).open(settings, { isPatient: true, say, signal: stopped.signal }, from);
+  const bus = await kind.open(settings, { isPatient: true, say, signal: stopped.signal }, from);
   try {
     await work(bus, stopped);
   } finally {
@@ -317,7 +320,7 @@ Examples:
 
 async function runService(options: ServiceOptions, settings: BusConfig): Promise<void> {
   const name = requireSubject('--name', options.name);
-  await onBus(settings, sayer(false), undefined, async (bus, stopped) => {
+  await onBus(BUSES.NATS, settings, sayer(false), async (bus, stopped) => {
     const answerer = new RequestAnswerer((await loadLibrary()).kernel);
     const service = await bus.serve(answerer, { name, version: VERSION, queue: options.queue });
     sayer(options.quiet === true)(`answers ${name}.encode and ${name}.decode of ${bus.name}`);
@@ -386,7 +389,7 @@ async function collectPositions(options: CollectOptions, settings: BusConfig): P
     say: sayer(false),
   };
   const everyMs = requireTime('--report', options.report, MAX_TIMER_DAYS);
-  await onBus(settings, given.say, undefined, async (bus, stopped) => {
+  await onBus(BUSES.NATS, settings, given.say, async (bus, stopped) => {
     const collector = await bus.collect(given);
     const { figures } = collector;
     const watching: Omit<WatchedOptions, 'giveBackAfterMs'> = {
