@@ -346,7 +346,7 @@ class Refusals(unittest.TestCase):
         self.refused("BAD_ARGUMENT", "as many rows", encode, lat, lat[:1])
         self.refused("BAD_ARGUMENT", "one value", encode, lat, 105.8)
         self.refused("BAD_ARGUMENT", "lat is a column", encode, 21.0, lat)
-        self.refused("BAD_ARGUMENT", "a list column", encode, lat, [1.0, 2.0])
+        self.refused("BAD_ARGUMENT", "not as list", encode, lat, [1.0, 2.0])
         self.refused("BAD_ARGUMENT", "float32", encode, lat.astype(np.float32), lat)
         self.refused("BAD_ARGUMENT", "float32", encode, pa.array(lat, pa.float32()), pa.array(lat))
         self.refused("BAD_ARGUMENT", "float32", encode, pd.Series(lat, dtype="float[pyarrow]"), pd.Series(lat))

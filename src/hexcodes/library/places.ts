@@ -208,6 +208,7 @@ function seatsOf({ seats }: Entry): readonly Entry[] {
  * @returns null where no town is within 100 km
  */
 export function placeNear(lat: number, lng: number): PlaceNear | null {
+  if (typeof lat !== 'number' || typeof lng !== 'number') return null;
   let best: Entry | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const entry of entries()) {

@@ -200,7 +200,8 @@ describe('families and shapes', () => {
         for (const call of [parent, children, neighbors, boundary, area, cellFeature])
           expect(() => call(hexcodes, given)).toThrow(expect.objectContaining({ code: 'INVALID_HEXCODES' }));
       }
-      expect(placeNear(Number.NaN, 105)).toBeNull();
+      for (const lat of [Number.NaN, 5n, Symbol('21'), '21.03', {}] as number[])
+        expect(placeNear(lat, 105.85)).toBeNull();
     });
   });
 

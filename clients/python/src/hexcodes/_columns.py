@@ -150,7 +150,7 @@ def points_of(lat: Any, lng: Any, kind: str) -> Tuple[np.ndarray, np.ndarray]:
     """Two columns of degrees of one kind and length."""
     if kind_of(lng) != kind:
         other = kind_of(lng)
-        raise _wrong("lng", f"is a {kind} column as lat is, not {'one value' if other is None else f'a {other} column'}")
+        raise _wrong("lng", f"comes as lat does, as {kind}, not as {other or 'one value'}")
     if kind == PANDAS and not lat.index.equals(lng.index):
         raise _wrong("lng", "has the index of lat: reset both, or take them from one frame")
     points = _degrees_of(lat, "lat"), _degrees_of(lng, "lng")
