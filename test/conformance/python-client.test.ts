@@ -5,10 +5,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { randomFrom } from '../support/open-world.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { sharedOf } from '../support/shared.js';
 import { shippedFiles, shippedKernel } from '../support/shipped.js';
 import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';
 
@@ -19,10 +20,8 @@ const hasWebSockets = has('websockets.asyncio.client');
 
 const library = new Hexcodes(shippedKernel());
 const folder = mkdtempSync(join(tmpdir(), 'hexcodes-python-'));
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ logLevel: 'warn' }, shippedFiles());
-});
+
+const server = sharedOf(() => startServer({ logLevel: 'warn' }, shippedFiles()));
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true });

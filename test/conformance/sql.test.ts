@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { cellToParent } from 'h3-js';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ADMIN_UNITS } from '#hexcodes';
 import { openKernel, randomFrom } from '../support/open-world.js';
 import { kept } from '../support/peers/reading.js';
 import { noPostgres, Postgres } from '../support/postgres.js';
+import { sharedOf } from '../support/shared.js';
 import { mangledTexts, randomCodes } from '../support/typos.js';
 import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';
 
@@ -119,11 +120,10 @@ const DATABASES: [string, (() => Promise<Database>) | null][] = [
 
 describe.each(DATABASES)('%s', (name, open) => {
   describe.skipIf(open === null)('(needs its programs)', () => {
-    let database: Database;
-    beforeAll(async () => {
-      database = await open!();
-    });
-    afterAll(() => database?.close());
+    const database = sharedOf(
+      () => open!(),
+      (made) => made.close(),
+    );
 
     const answers = async (expression: string, texts: readonly string[]): Promise<(string | null)[]> => {
       await database.fill(texts);
@@ -272,19 +272,17 @@ test.skipIf(noPostgres !== undefined)(
   'PostgreSQL: the table of docs/sql/README.md takes canonical codes only, and its index is used (needs PostgreSQL)',
   async () => {
     const { url, postgres, close } = await openPostgres();
-    try {
-      const [, sql = ''] = /```sql\n([\s\S]*?)```/.exec(readFileSync('docs/sql/README.md', 'utf8')) ?? [];
-      const [made = '', index = '', asked = ''] = sql.split(';').map((each) => each.trim());
-      postgres.sql(`${made}; ${index}`, url);
-      const add = (code: string): string => postgres.sql(`INSERT INTO visits VALUES ('${code}', now())`, url);
-      for (const code of ['HN-6GHP4-83RFR', 'HN-6GHP4-R', 'HN-6GHP5-X']) canonicalOf(code) && add(code);
-      for (const code of ['HN-6GHP4-83RFQ', 'hn-6ghp4-83rfr'])
-        expect(() => add(code)).toThrow('violates check constraint');
-      expect(postgres.sql(asked, url)).toBe('2\n');
-      const plan = postgres.sql(`SET enable_seqscan = off; EXPLAIN ${asked}`, url);
-      expect(plan).toMatch(/Index Cond: \(\(hexcode >= 'HN-6GHP4'::text.* AND \(hexcode < 'HN-6GHP4Y'::text/);
-    } finally {
-      await close();
-    }
+    onTestFinished(() => close());
+
+    const [, sql = ''] = /```sql\n([\s\S]*?)```/.exec(readFileSync('docs/sql/README.md', 'utf8')) ?? [];
+    const [made = '', index = '', asked = ''] = sql.split(';').map((each) => each.trim());
+    postgres.sql(`${made}; ${index}`, url);
+    const add = (code: string): string => postgres.sql(`INSERT INTO visits VALUES ('${code}', now())`, url);
+    for (const code of ['HN-6GHP4-83RFR', 'HN-6GHP4-R', 'HN-6GHP5-X']) canonicalOf(code) && add(code);
+    for (const code of ['HN-6GHP4-83RFQ', 'hn-6ghp4-83rfr'])
+      expect(() => add(code)).toThrow('violates check constraint');
+    expect(postgres.sql(asked, url)).toBe('2\n');
+    const plan = postgres.sql(`SET enable_seqscan = off; EXPLAIN ${asked}`, url);
+    expect(plan).toMatch(/Index Cond: \(\(hexcode >= 'HN-6GHP4'::text.* AND \(hexcode < 'HN-6GHP4Y'::text/);
   },
 );

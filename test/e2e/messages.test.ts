@@ -3,13 +3,14 @@
 // the answers of this build into the table; read the difference before it is committed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import * as geometry from '#hexcodes/geometry';
 import { CliFolder } from '../support/cli.js';
 import { converterOf, rulesOf, shapeOf } from '../support/engine/frames.js';
 import { call } from '../support/http-calls.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { sharedOf } from '../support/shared.js';
 import { shippedKernel } from '../support/shipped.js';
 
 const FILE = 'test/vectors/messages.csv';
@@ -30,11 +31,8 @@ interface Row {
 
 const rows = parse(readFileSync(FILE, 'utf8'), { columns: true }) as Row[];
 const folder = new CliFolder();
-let server: TestServer;
 
-beforeAll(async () => {
-  server = await startServer();
-});
+const server = sharedOf(() => startServer());
 
 afterAll(async () => {
   await server.stop();

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import {
   bytesBelow,
   filesBelow,
@@ -151,31 +151,29 @@ test('the server that is installed beside it is started and asked, and makes key
     ['serve', '--port', '0', '--admin-port', '0', '--data-dir', join(both, 'var')],
     { cwd: both, env: { ...process.env, HEXCODES_API_KEY: undefined } },
   );
-  try {
-    const address = await new Promise<string>((resolve, reject) => {
-      let text = '';
-      child.stderr.on('data', (part) => {
-        text += part;
-        const found = /answers on (http:\/\/\S+)/.exec(text)?.[1];
-        if (found !== undefined && text.includes('\n')) resolve(found);
-      });
-      child.on('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)));
+  onTestFinished(() => void child.kill('SIGKILL'));
+
+  const address = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stderr.on('data', (part) => {
+      text += part;
+      const found = /answers on (http:\/\/\S+)/.exec(text)?.[1];
+      if (found !== undefined && text.includes('\n')) resolve(found);
     });
-    const key = readFileSync(join(both, 'var/first-key'), 'utf8').trim();
-    const answer = await fetch(`${address}/v1/hexcodes/encode?lat=21.0288&lng=105.8525`, {
-      headers: { 'X-API-Key': key },
-    });
-    expect([answer.status, ((await answer.json()) as { hexcodes?: string }).hexcodes]).toEqual([
-      200,
-      'HN-6GHP4-83RFR',
-    ]);
-    const page = await fetch(`${address}/`);
-    expect([page.status, (await page.text()).includes('<html')]).toEqual([200, true]);
-    const listed = run(both, 'keys', 'list', '--data-dir', join(both, 'var'));
-    expect([listed.status, listed.stderr]).toEqual([0, '']);
-  } finally {
-    child.kill('SIGKILL');
-  }
+    child.on('exit', (code) => reject(new Error(`ended with ${code}: ${text}`)));
+  });
+  const key = readFileSync(join(both, 'var/first-key'), 'utf8').trim();
+  const answer = await fetch(`${address}/v1/hexcodes/encode?lat=21.0288&lng=105.8525`, {
+    headers: { 'X-API-Key': key },
+  });
+  expect([answer.status, ((await answer.json()) as { hexcodes?: string }).hexcodes]).toEqual([
+    200,
+    'HN-6GHP4-83RFR',
+  ]);
+  const page = await fetch(`${address}/`);
+  expect([page.status, (await page.text()).includes('<html')]).toEqual([200, true]);
+  const listed = run(both, 'keys', 'list', '--data-dir', join(both, 'var'));
+  expect([listed.status, listed.stderr]).toEqual([0, '']);
 });
 
 test('one position is answered by two bundles and no package', () => {

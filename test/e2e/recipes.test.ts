@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { broughtFile, SHOP_CODES } from '../support/brought-files.js';
 import { CliFolder } from '../support/cli.js';
@@ -46,80 +46,80 @@ test.skipIf(noPostgres !== undefined)(
   async () => {
     const folder = new CliFolder();
     const postgres = await Postgres.start();
-    try {
-      const run = (line: string, url: string) =>
-        promisify(execFile)('bash', ['-c', line], {
-          cwd: folder.path,
-          env: { ...process.env, URL: url },
-        });
-      const url = postgres.newDatabase();
-      const shops = folder.file('shops.csv');
-      folder.write('shops.csv', broughtFile('shops.csv'));
-      postgres.sql(
-        'CREATE TABLE shops (id int, name text, lat float8, lng float8, opened date, phone text)',
-        url,
-      );
-      await run(String.raw`psql -q "$URL" -c "\copy shops from '${shops}' csv header"`, url);
-      for (const options of ['--no-owner', '--inserts']) {
-        await run(`pg_dump ${options} "$URL" > dump.sql`, url);
-        const { code, stderr } = await folder.run('encode dump.sql -q -o never.csv');
-        expect([code, stderr]).toEqual([3, expect.stringContaining('it is a dump of a database')]);
-        const [line = ''] = /(?<=as CSV: )psql .*/.exec(stderr) ?? [];
-        expect(line).toContain('SELECT …');
-        const other = postgres.newDatabase();
-        await run('psql -q "$URL" -f dump.sql', other);
-        await run(line.replace('psql', 'psql "$URL"').replace('SELECT …', 'SELECT * FROM shops'), other);
-        const { stdout } = await folder.run('encode points.csv -q');
-        for (const shop of SHOP_CODES) expect(stdout).toContain(shop);
-      }
-      await run('psql "$URL" -c "SELECT * FROM shops" > printed.txt', url);
-      const { stderr } = await folder.run('encode printed.txt -q');
-      expect(stderr).toContain('a table that is drawn for people');
-      await run('psql --csv "$URL" -c "SELECT * FROM shops" > printed.csv', url);
-      expect((await folder.run('encode printed.csv -q')).stdout).toContain(SHOP_CODES[0]);
-    } finally {
+    onTestFinished(async () => {
       await postgres.remove();
       folder.remove();
+    });
+
+    const run = (line: string, url: string) =>
+      promisify(execFile)('bash', ['-c', line], {
+        cwd: folder.path,
+        env: { ...process.env, URL: url },
+      });
+    const url = postgres.newDatabase();
+    const shops = folder.file('shops.csv');
+    folder.write('shops.csv', broughtFile('shops.csv'));
+    postgres.sql(
+      'CREATE TABLE shops (id int, name text, lat float8, lng float8, opened date, phone text)',
+      url,
+    );
+    await run(String.raw`psql -q "$URL" -c "\copy shops from '${shops}' csv header"`, url);
+    for (const options of ['--no-owner', '--inserts']) {
+      await run(`pg_dump ${options} "$URL" > dump.sql`, url);
+      const { code, stderr } = await folder.run('encode dump.sql -q -o never.csv');
+      expect([code, stderr]).toEqual([3, expect.stringContaining('it is a dump of a database')]);
+      const [line = ''] = /(?<=as CSV: )psql .*/.exec(stderr) ?? [];
+      expect(line).toContain('SELECT …');
+      const other = postgres.newDatabase();
+      await run('psql -q "$URL" -f dump.sql', other);
+      await run(line.replace('psql', 'psql "$URL"').replace('SELECT …', 'SELECT * FROM shops'), other);
+      const { stdout } = await folder.run('encode points.csv -q');
+      for (const shop of SHOP_CODES) expect(stdout).toContain(shop);
     }
+    await run('psql "$URL" -c "SELECT * FROM shops" > printed.txt', url);
+    const { stderr } = await folder.run('encode printed.txt -q');
+    expect(stderr).toContain('a table that is drawn for people');
+    await run('psql --csv "$URL" -c "SELECT * FROM shops" > printed.csv', url);
+    expect((await folder.run('encode printed.csv -q')).stdout).toContain(SHOP_CODES[0]);
   },
 );
 
 test.skipIf(noPostgres !== undefined)('PostgreSQL (needs its programs)', async () => {
   const folder = new CliFolder();
   const postgres = await Postgres.start();
-  try {
-    const url = postgres.newDatabase();
-    const { hostname, port, username, password, pathname } = new URL(url);
-    const env = environmentIn(folder, {
-      PGHOST: hostname,
-      PGPORT: port,
-      PGUSER: username,
-      PGPASSWORD: decodeURIComponent(password),
-      PGDATABASE: pathname.slice(1),
-    });
-    const statements = tables
-      .replace(/^--.*$/gm, '')
-      .split(';')
-      .map((sql) => sql.trim())
-      .filter((sql) => sql !== '');
-    const [made = '', index = '', ...queries] = statements;
-    postgres.sql(made, url);
-    postgres.sql(index, url);
-    folder.write('stops.csv', STOPS);
-    await promisify(execFile)('bash', ['-o', 'pipefail', '-c', loading], { cwd: folder.path, env });
-    expect(postgres.sql('SELECT id FROM stops ORDER BY id', url)).toBe('1\n2\n3\n5\n');
-    expect(queries.length).toBe(4);
-    for (const sql of queries)
-      expect([sql, postgres.sql(sql, url)]).toEqual([sql, expect.stringMatching(/\d/)]);
-    const plan = postgres.sql(`SET enable_seqscan = off; EXPLAIN ${queries[0]}`, url);
-    expect(plan).toMatch(/Index Cond: .*hexcode >= 'HN-6GHP4'/);
-    expect(() => postgres.sql("INSERT INTO stops VALUES (9, '21.0288')", url)).toThrow(
-      'violates check constraint',
-    );
-  } finally {
+  onTestFinished(async () => {
     await postgres.remove();
     folder.remove();
-  }
+  });
+
+  const url = postgres.newDatabase();
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const env = environmentIn(folder, {
+    PGHOST: hostname,
+    PGPORT: port,
+    PGUSER: username,
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: pathname.slice(1),
+  });
+  const statements = tables
+    .replace(/^--.*$/gm, '')
+    .split(';')
+    .map((sql) => sql.trim())
+    .filter((sql) => sql !== '');
+  const [made = '', index = '', ...queries] = statements;
+  postgres.sql(made, url);
+  postgres.sql(index, url);
+  folder.write('stops.csv', STOPS);
+  await promisify(execFile)('bash', ['-o', 'pipefail', '-c', loading], { cwd: folder.path, env });
+  expect(postgres.sql('SELECT id FROM stops ORDER BY id', url)).toBe('1\n2\n3\n5\n');
+  expect(queries.length).toBe(4);
+  for (const sql of queries)
+    expect([sql, postgres.sql(sql, url)]).toEqual([sql, expect.stringMatching(/\d/)]);
+  const plan = postgres.sql(`SET enable_seqscan = off; EXPLAIN ${queries[0]}`, url);
+  expect(plan).toMatch(/Index Cond: .*hexcode >= 'HN-6GHP4'/);
+  expect(() => postgres.sql("INSERT INTO stops VALUES (9, '21.0288')", url)).toThrow(
+    'violates check constraint',
+  );
 });
 
 test.skipIf(noPostgres !== undefined)(
@@ -127,33 +127,33 @@ test.skipIf(noPostgres !== undefined)(
   async () => {
     const folder = new CliFolder();
     const postgres = await Postgres.start();
-    try {
-      const url = postgres.newDatabase();
-      const [, line = ''] = /`(\\copy [^`]+)`/.exec(readFileSync('docs/command.md', 'utf8')) ?? [];
-      const random = randomFrom(53);
-      const points = Array.from({ length: 3000 }, (_, id) => [id, 8 + 15 * random(), 102 + 8 * random()]);
-      folder.write('points.csv', ['id,lat,lng', ...points, ''].join('\n'));
-      postgres.sql(
-        'CREATE TABLE points (id int, lat float8, lng float8, hexcodes text, resolution int, admin_code text, status text)',
-        url,
-      );
-      const env = environmentIn(folder, {});
-      await promisify(execFile)('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', line, url], {
-        cwd: folder.path,
-        env,
-      });
-      const library = await Hexcodes.load();
-      const codes = library.codes(
-        library.encodeBatch(Float64Array.from(points.flatMap(([, ...position]) => position))),
-      );
-      expect(new Set(codes).size).toBeGreaterThan(500);
-      const wanted = points.map((point, row) => [...point, codes[row] ?? ''].join('|'));
-      const found = postgres.sql('SELECT id, lat, lng, hexcodes FROM points ORDER BY id', url);
-      expect(found.trimEnd().split('\n')).toEqual(wanted);
-    } finally {
+    onTestFinished(async () => {
       await postgres.remove();
       folder.remove();
-    }
+    });
+
+    const url = postgres.newDatabase();
+    const [, line = ''] = /`(\\copy [^`]+)`/.exec(readFileSync('docs/command.md', 'utf8')) ?? [];
+    const random = randomFrom(53);
+    const points = Array.from({ length: 3000 }, (_, id) => [id, 8 + 15 * random(), 102 + 8 * random()]);
+    folder.write('points.csv', ['id,lat,lng', ...points, ''].join('\n'));
+    postgres.sql(
+      'CREATE TABLE points (id int, lat float8, lng float8, hexcodes text, resolution int, admin_code text, status text)',
+      url,
+    );
+    const env = environmentIn(folder, {});
+    await promisify(execFile)('psql', ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', line, url], {
+      cwd: folder.path,
+      env,
+    });
+    const library = await Hexcodes.load();
+    const codes = library.codes(
+      library.encodeBatch(Float64Array.from(points.flatMap(([, ...position]) => position))),
+    );
+    expect(new Set(codes).size).toBeGreaterThan(500);
+    const wanted = points.map((point, row) => [...point, codes[row] ?? ''].join('|'));
+    const found = postgres.sql('SELECT id, lat, lng, hexcodes FROM points ORDER BY id', url);
+    expect(found.trimEnd().split('\n')).toEqual(wanted);
   },
 );
 
@@ -161,23 +161,21 @@ const hasPandas = spawnSync('python3', ['-c', 'import pandas']).status === 0;
 
 test.skipIf(!hasPandas)('pandas (needs Python with it)', async () => {
   const folder = new CliFolder();
-  try {
-    folder.write('stops.csv', STOPS);
-    folder.write(
-      'recipe.py',
-      `${python}\nimport json\nprint(json.dumps([per_cell.to_dict(), list(stops.admin_code)]))\n`,
-    );
-    const [command = ''] = shells.filter((text) => text.includes('stops.hex.csv'));
-    const env = environmentIn(folder, {});
-    await promisify(execFile)('bash', ['-c', command], { cwd: folder.path, env });
-    const { stdout } = await promisify(execFile)('python3', ['recipe.py'], { cwd: folder.path, env });
-    const library = await Hexcodes.load();
-    const cell = (lat: number, lng: number): string => library.encode(lat, lng).hexcodes.slice(0, 8);
-    const perCell = { [cell(21.0288, 105.8525)]: 2, [cell(10.7799, 106.7)]: 1, [cell(18.67, 105.69)]: 1 };
-    expect(JSON.parse(stdout)).toEqual([perCell, ['HN', 'HN', 'HCM', '', 'NA']]);
-  } finally {
-    folder.remove();
-  }
+  onTestFinished(() => folder.remove());
+
+  folder.write('stops.csv', STOPS);
+  folder.write(
+    'recipe.py',
+    `${python}\nimport json\nprint(json.dumps([per_cell.to_dict(), list(stops.admin_code)]))\n`,
+  );
+  const [command = ''] = shells.filter((text) => text.includes('stops.hex.csv'));
+  const env = environmentIn(folder, {});
+  await promisify(execFile)('bash', ['-c', command], { cwd: folder.path, env });
+  const { stdout } = await promisify(execFile)('python3', ['recipe.py'], { cwd: folder.path, env });
+  const library = await Hexcodes.load();
+  const cell = (lat: number, lng: number): string => library.encode(lat, lng).hexcodes.slice(0, 8);
+  const perCell = { [cell(21.0288, 105.8525)]: 2, [cell(10.7799, 106.7)]: 1, [cell(18.67, 105.69)]: 1 };
+  expect(JSON.parse(stdout)).toEqual([perCell, ['HN', 'HN', 'HCM', '', 'NA']]);
 });
 
 /** Where the recipes find the command. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { sharedFolder } from '../support/shared.js';
 
 const folder = sharedFolder('release');
@@ -53,14 +53,12 @@ test('the tree of the image starts where no src is', async () => {
   const [, entry = ''] = /^ENTRYPOINT \["node", "([^"]+)"\]$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
   const args = [entry, 'serve', '--port', '0', '--admin-port', '0', '--data-dir', join(folder, 'var')];
   const child = spawn(process.execPath, args, { cwd: tree, stdio: ['ignore', 'ignore', 'pipe'] });
-  try {
-    const [text] = (await once(child.stderr, 'data')) as [Buffer];
-    const address = /answers on (http:\S+)/.exec(String(text))?.[1];
-    const page = await fetch(`${address}/`);
-    expect(page.status).toBe(200);
-  } finally {
-    child.kill('SIGKILL');
-  }
+  onTestFinished(() => void child.kill('SIGKILL'));
+
+  const [text] = (await once(child.stderr, 'data')) as [Buffer];
+  const address = /answers on (http:\S+)/.exec(String(text))?.[1];
+  const page = await fetch(`${address}/`);
+  expect(page.status).toBe(200);
 });
 
 test('the context of the image has every file that its build and its image read', () => {

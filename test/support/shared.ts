@@ -20,30 +20,28 @@ export function sharedCommand(): CliFolder {
   return folder;
 }
 
-/** A server that `startServer` starts; its properties are there once the tests run. */
-export function sharedServer(...given: Parameters<typeof startServer>): TestServer {
-  let server: TestServer;
+/** What `make` makes before the tests, and `end` takes away after them; its properties are there once the tests run. */
+export function sharedOf<Made extends object>(
+  make: () => Made | Promise<Made>,
+  end: (made: Made) => unknown = () => {},
+): Made {
+  let made: Made | undefined;
   beforeAll(async () => {
-    server = await startServer(...given);
+    made = await make();
   });
-  afterAll(() => server.stop());
-  return {
-    get port() {
-      return server.port;
+  afterAll(async () => {
+    if (made !== undefined) await end(made);
+  });
+  return new Proxy({} as Made, {
+    get: (_, name) => {
+      const value: unknown = Reflect.get(made as Made, name);
+      return typeof value === 'function' ? value.bind(made) : value;
     },
-    get adminPort() {
-      return server.adminPort;
-    },
-    get base() {
-      return server.base;
-    },
-    get dataDir() {
-      return server.dataDir;
-    },
-    get key() {
-      return server.key;
-    },
-    log: () => server.log(),
-    stop: () => server.stop(),
-  };
+  });
 }
+
+export const sharedServer = (...given: Parameters<typeof startServer>): TestServer =>
+  sharedOf(
+    () => startServer(...given),
+    (server) => server.stop(),
+  );

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { MutantCopy } from '../support/mutants.js';
 import { ownFolder } from '../support/own-folder.js';
 
@@ -75,14 +75,14 @@ describe('planted faults', () => {
   test('tests that fail without a fault end the proof', async () => {
     writeFileSync(join(checkout, 'word.txt'), 'wrong\n');
     const failing = new MutantCopy(30_000, checkout);
-    try {
-      await expect(failing.checkWithoutFault(['test'])).rejects.toThrow(
-        'without a fault: test test/word.test.ts',
-      );
-    } finally {
+    onTestFinished(() => {
       failing.remove();
       writeFileSync(join(checkout, 'word.txt'), 'right\n');
-    }
+    });
+
+    await expect(failing.checkWithoutFault(['test'])).rejects.toThrow(
+      'without a fault: test test/word.test.ts',
+    );
   });
 });
 

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { randomFrom } from '../../support/open-world.js';
 import { packByPeer } from '../../support/peers/code-format.js';
@@ -12,10 +12,7 @@ import { READING_ROWS } from '../../support/vectors.js';
 
 const SEED = 2026;
 
-let hexcodes: Hexcodes;
-beforeAll(async () => {
-  hexcodes = await Hexcodes.load();
-});
+const hexcodes = await Hexcodes.load();
 
 describe('load', () => {
   test('Hoàn Kiếm Lake is in HN', () => {

@@ -13,11 +13,7 @@ import { shippedKernel, VERSION } from '../../support/shipped.js';
 
 const folder = sharedCommand();
 
-let library: Hexcodes;
-
-beforeAll(async () => {
-  library = await Hexcodes.load();
-});
+const library = await Hexcodes.load();
 
 const LAT = 21.0288;
 

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket as UndiciWebSocket } from 'undici';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { HexcodesClient as WebClient } from '#hexcodes/client/web';
@@ -223,13 +223,11 @@ test('a key with the line end of its file is the key, of calls and of streams', 
 
 test('in a page a path is the address on the same origin', async () => {
   vi.stubGlobal('location', new URL(`${server.base}/app/page.html?x#y`));
-  try {
-    const client = new WebClient({ baseUrl: '/v1', apiKey: server.key });
-    expect((await client.meta()).service.name).toBe('hexcodes');
-    expect(() => new WebClient({ baseUrl: 'v1' })).toThrow(/it is not an address/);
-  } finally {
-    vi.unstubAllGlobals();
-  }
+  onTestFinished(() => void vi.unstubAllGlobals());
+
+  const client = new WebClient({ baseUrl: '/v1', apiKey: server.key });
+  expect((await client.meta()).service.name).toBe('hexcodes');
+  expect(() => new WebClient({ baseUrl: 'v1' })).toThrow(/it is not an address/);
 });
 
 test('another peer, or a path that is none, is PROTOCOL and never a position outside', async () => {

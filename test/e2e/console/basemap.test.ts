@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   axeOf,
   hasChromium,
@@ -54,18 +54,16 @@ describe.skipIf(!hasChromium)('needs Chromium: tiles', () => {
   ])('%s', async (_, path, tile) => {
     asked.length = 0;
     const server = await startServer({ tilesUrl: host + path, tilesAttribution: 'Their map' });
-    try {
-      const { page, faults, close } = await openConsole(browser, server.port);
-      expect(await mapState(page)).toBe('webgl');
-      await expect.poll(() => asked.some((url) => tile.test(url))).toBe(true);
-      expect(await page.locator('#credit').textContent()).toMatch(/^Their map · /);
-      // Its requests are the only ones to another host; an error of the policy would be a fault of another form.
-      expect(faults.filter((fault) => !fault.startsWith(`${host}/`))).toEqual([]);
-      expect(faults.length).toBeGreaterThan(0);
-      await close();
-    } finally {
-      await server.stop();
-    }
+    onTestFinished(() => server.stop());
+
+    const { page, faults, close } = await openConsole(browser, server.port);
+    expect(await mapState(page)).toBe('webgl');
+    await expect.poll(() => asked.some((url) => tile.test(url))).toBe(true);
+    expect(await page.locator('#credit').textContent()).toMatch(/^Their map · /);
+    // Its requests are the only ones to another host; an error of the policy would be a fault of another form.
+    expect(faults.filter((fault) => !fault.startsWith(`${host}/`))).toEqual([]);
+    expect(faults.length).toBeGreaterThan(0);
+    await close();
   });
 });
 
@@ -85,41 +83,37 @@ describe.skipIf(!hasChromium)('needs Chromium: an archive', () => {
 
   test('vector tiles, dark, and light after a switch', async () => {
     const server = await startServer({ basemap: 'test/fixtures/basemap/vector.pmtiles' }, shippedFiles());
-    try {
-      const { page, faults, close } = await openConsole(browser, server.port, { colorScheme: 'dark' }, CODE);
-      const asked: string[] = [];
-      page.on('response', (answer) => asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
-      expect(await mapState(page)).toBe('webgl');
-      await expect.poll(() => pixelsOf(page, DARK_WATER)).toBeGreaterThan(300);
-      expect(await pixelsOf(page, LIGHT_WATER)).toBe(0);
-      expect(await page.locator('#credit').textContent()).toMatch(/^© OpenStreetMap · /);
-      expect(asked.filter((each) => /^206 \/basemap\/\w+$/.test(each)).length).toBeGreaterThan(0);
-      expect((await axeOf(page)).violations).toEqual([]);
-      await page.click('#switches button:last-child');
-      await expect.poll(() => pixelsOf(page, LIGHT_WATER)).toBeGreaterThan(300);
-      // Errors, and requests to other hosts: none.
-      expect(faults).toEqual([]);
-      await close();
-    } finally {
-      await server.stop();
-    }
+    onTestFinished(() => server.stop());
+
+    const { page, faults, close } = await openConsole(browser, server.port, { colorScheme: 'dark' }, CODE);
+    const asked: string[] = [];
+    page.on('response', (answer) => asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
+    expect(await mapState(page)).toBe('webgl');
+    await expect.poll(() => pixelsOf(page, DARK_WATER)).toBeGreaterThan(300);
+    expect(await pixelsOf(page, LIGHT_WATER)).toBe(0);
+    expect(await page.locator('#credit').textContent()).toMatch(/^© OpenStreetMap · /);
+    expect(asked.filter((each) => /^206 \/basemap\/\w+$/.test(each)).length).toBeGreaterThan(0);
+    expect((await axeOf(page)).violations).toEqual([]);
+    await page.click('#switches button:last-child');
+    await expect.poll(() => pixelsOf(page, LIGHT_WATER)).toBeGreaterThan(300);
+    // Errors, and requests to other hosts: none.
+    expect(faults).toEqual([]);
+    await close();
   });
 
   test('pictures, and our own names of towns not over them', async () => {
     const server = await startServer({ basemap: 'test/fixtures/basemap/raster.pmtiles' }, shippedFiles());
-    try {
-      const { page, faults, close } = await openConsole(browser, server.port, {}, CODE);
-      const asked: string[] = [];
-      page.on('response', (answer) => asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
-      expect(await mapState(page)).toBe('webgl');
-      await expect
-        .poll(() => asked.filter((each) => /^206 \/basemap\/\w+$/.test(each)).length)
-        .toBeGreaterThan(2);
-      expect(await page.locator('.label.is-town').count()).toBe(0);
-      expect(faults).toEqual([]);
-      await close();
-    } finally {
-      await server.stop();
-    }
+    onTestFinished(() => server.stop());
+
+    const { page, faults, close } = await openConsole(browser, server.port, {}, CODE);
+    const asked: string[] = [];
+    page.on('response', (answer) => asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
+    expect(await mapState(page)).toBe('webgl');
+    await expect
+      .poll(() => asked.filter((each) => /^206 \/basemap\/\w+$/.test(each)).length)
+      .toBeGreaterThan(2);
+    expect(await page.locator('.label.is-town').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await close();
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { unzipSync, zipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { broughtFile } from '../../support/brought-files.js';
 import { CliFolder } from '../../support/cli.js';
 import { consoleCases } from '../../support/console-module.js';
@@ -21,7 +21,7 @@ import { type BytesAnswer, getBytes } from '../../support/http-calls.js';
 import { openWorld, randomFrom } from '../../support/open-world.js';
 import { startServer } from '../../support/server.js';
 import { ServerProcess } from '../../support/server-process.js';
-import { sharedServer } from '../../support/shared.js';
+import { sharedOf, sharedServer } from '../../support/shared.js';
 import { CODE_ROWS } from '../../support/vectors.js';
 
 // Files as dispatchers have them, by the names of test/fixtures/console-cases.tsv.
@@ -475,11 +475,7 @@ describe.skipIf(!hasChromium)('needs Chromium: files of other programs', () => {
 describe('files of the page', () => {
   const server = sharedServer();
 
-  let page: BytesAnswer;
-
-  beforeAll(async () => {
-    page = await getBytes(server, '/');
-  });
+  const page = sharedOf(() => getBytes(server, '/'));
 
   const namesIn = (html: string): string[] => [...new Set(html.match(/\/assets\/[\w.-]+/g))];
 
@@ -610,15 +606,13 @@ describe('files of the page', () => {
   test('the policy lets in the host of the map of the operator, and no other', async () => {
     const tilesUrl = 'https://tiles.example/{z}/{x}/{y}.png';
     const other = await startServer({ tilesUrl, tilesAttribution: 'A & B "C" <d>' });
-    try {
-      const { headers, body } = await getBytes(other, '/');
-      const policy = headers['content-security-policy'] as string;
-      expect(policy).toContain("img-src 'self' data: blob: https://tiles.example;");
-      expect(policy).toContain("connect-src 'self' https://tiles.example;");
-      expect(policy.match(/https:/g)).toHaveLength(2);
-      expect(body.toString()).toContain('A &amp; B \\&quot;C\\&quot; &lt;d>');
-    } finally {
-      await other.stop();
-    }
+    onTestFinished(() => other.stop());
+
+    const { headers, body } = await getBytes(other, '/');
+    const policy = headers['content-security-policy'] as string;
+    expect(policy).toContain("img-src 'self' data: blob: https://tiles.example;");
+    expect(policy).toContain("connect-src 'self' https://tiles.example;");
+    expect(policy.match(/https:/g)).toHaveLength(2);
+    expect(body.toString()).toContain('A &amp; B \\&quot;C\\&quot; &lt;d>');
   });
 });

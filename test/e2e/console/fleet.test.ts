@@ -1,9 +1,10 @@
 // The fleet over the stream of the real server: figures are those that the service counts for the key, 0 when the
 // service is gone; it ends by itself; a wrong key is refused in words.
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { ServerProcess } from '../../support/server-process.js';
+import { sharedOf } from '../../support/shared.js';
 
 const VEHICLES = 1000;
 
@@ -34,44 +35,40 @@ async function pointsOfKey(server: ServerProcess): Promise<number> {
 }
 
 describe.skipIf(!hasChromium)('needs Chromium', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    // Vehicles on a map of WebGL: the fleet of test/e2e/console/take-away.test.ts.
-    browser = await openBrowser(false);
-  });
-  afterAll(() => browser?.close());
+  const browser = sharedOf(
+    () => openBrowser(false),
+    (made) => made.close(),
+  );
 
   test('it drives, shows what is answered, and ends by itself', async () => {
     const server = await ServerProcess.start({ isQuiet: true });
-    try {
-      const { page, faults, close } = await openConsole(browser, server.port);
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-      expect(await mapState(page)).toBe('flat');
-      // All of it comes when it is used.
-      expect(asked.filter((path) => /fleet/i.test(path))).toEqual([]);
-      await drive(page, server.key);
-      await expect.poll(() => numberIn(page, '#fleet-rate')).toBeGreaterThan(0);
-      expect(asked.filter((path) => /fleet/i.test(path))).toHaveLength(2);
-      expect(await page.getAttribute('#map', 'data-points')).toBe(String(VEHICLES));
-      const before = await codesIn(page);
-      expect(before.every((code) => /^HN-/.test(code))).toBe(true);
-      await expect.poll(() => codesIn(page)).not.toEqual(before);
-      await expect.poll(() => numberIn(page, '#fleet-changes')).toBeGreaterThan(0);
-      expect(await page.locator('#fleet-latency').textContent()).toMatch(/^[\d.,]+ · [\d.,]+$/);
-      expect((await axeOf(page)).violations).toEqual([]);
-      await page.press('#fleet-stop', 'Enter');
-      const answered = await answeredIn(page);
-      await drive(page, server.key, '15');
-      const byItself = await answeredIn(page);
-      for (const points of [answered, byItself]) expect([points % VEHICLES, points > 0]).toEqual([0, true]);
-      expect(await pointsOfKey(server)).toBe(answered + byItself);
-      expect(await page.locator('#fleet-start').isVisible()).toBe(true);
-      expect(faults).toEqual([]);
-      await close();
-    } finally {
-      await server.kill();
-    }
+    onTestFinished(() => server.kill());
+
+    const { page, faults, close } = await openConsole(browser, server.port);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    expect(await mapState(page)).toBe('flat');
+    // All of it comes when it is used.
+    expect(asked.filter((path) => /fleet/i.test(path))).toEqual([]);
+    await drive(page, server.key);
+    await expect.poll(() => numberIn(page, '#fleet-rate')).toBeGreaterThan(0);
+    expect(asked.filter((path) => /fleet/i.test(path))).toHaveLength(2);
+    expect(await page.getAttribute('#map', 'data-points')).toBe(String(VEHICLES));
+    const before = await codesIn(page);
+    expect(before.every((code) => /^HN-/.test(code))).toBe(true);
+    await expect.poll(() => codesIn(page)).not.toEqual(before);
+    await expect.poll(() => numberIn(page, '#fleet-changes')).toBeGreaterThan(0);
+    expect(await page.locator('#fleet-latency').textContent()).toMatch(/^[\d.,]+ · [\d.,]+$/);
+    expect((await axeOf(page)).violations).toEqual([]);
+    await page.press('#fleet-stop', 'Enter');
+    const answered = await answeredIn(page);
+    await drive(page, server.key, '15');
+    const byItself = await answeredIn(page);
+    for (const points of [answered, byItself]) expect([points % VEHICLES, points > 0]).toEqual([0, true]);
+    expect(await pointsOfKey(server)).toBe(answered + byItself);
+    expect(await page.locator('#fleet-start').isVisible()).toBe(true);
+    expect(faults).toEqual([]);
+    await close();
   });
 
   test('with the service stopped it shows 0; a wrong key is refused in words', async () => {
@@ -102,42 +99,38 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
 
   test('without the land, on which it would drive, it says so and may be started again', async () => {
     const server = await ServerProcess.start({ isQuiet: true });
-    try {
-      const { page, close } = await openConsole(browser, server.port);
-      await mapState(page);
-      await page.context().route(/land-/, (route) => route.fulfill({ status: 503, body: '' }));
-      await drive(page, server.key);
-      await expect
-        .poll(() => page.locator('#fleet-status').textContent())
-        .toBe('The data could not be loaded.');
-      expect(await page.locator('#fleet-start').isVisible()).toBe(true);
-      await close();
-    } finally {
-      await server.kill();
-    }
+    onTestFinished(() => server.kill());
+
+    const { page, close } = await openConsole(browser, server.port);
+    await mapState(page);
+    await page.context().route(/land-/, (route) => route.fulfill({ status: 503, body: '' }));
+    await drive(page, server.key);
+    await expect
+      .poll(() => page.locator('#fleet-status').textContent())
+      .toBe('The data could not be loaded.');
+    expect(await page.locator('#fleet-start').isVisible()).toBe(true);
+    await close();
   });
 
   test('it stops where nobody looks, and speaks the other language after a switch', async () => {
     const server = await ServerProcess.start({ isQuiet: true });
-    try {
-      const { page, close } = await openConsole(browser, server.port);
-      await mapState(page);
-      await drive(page, server.key);
-      await expect.poll(() => numberIn(page, '#fleet-rate')).toBeGreaterThan(0);
-      await page.evaluate(() => {
-        Object.defineProperty(document, 'hidden', { value: true });
-        document.dispatchEvent(new Event('visibilitychange'));
-      });
-      await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
-      await page.click('#switches button:first-child');
-      expect(await page.locator('#fleet-seconds option').allTextContents()).toEqual(['15 giây', '60 giây']);
-      expect(await page.locator('#fleet-cost').textContent()).toBe(
-        'Dùng tối đa 300.000 điểm trong hạn mức của khóa.',
-      );
-      expect(await page.locator('.meter span').first().textContent()).toBe('Điểm mỗi giây');
-      await close();
-    } finally {
-      await server.kill();
-    }
+    onTestFinished(() => server.kill());
+
+    const { page, close } = await openConsole(browser, server.port);
+    await mapState(page);
+    await drive(page, server.key);
+    await expect.poll(() => numberIn(page, '#fleet-rate')).toBeGreaterThan(0);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await expect.poll(() => page.locator('#fleet-status').textContent()).toMatch(/^Stopped\. /);
+    await page.click('#switches button:first-child');
+    expect(await page.locator('#fleet-seconds option').allTextContents()).toEqual(['15 giây', '60 giây']);
+    expect(await page.locator('#fleet-cost').textContent()).toBe(
+      'Dùng tối đa 300.000 điểm trong hạn mức của khóa.',
+    );
+    expect(await page.locator('.meter span').first().textContent()).toBe('Điểm mỗi giây');
+    await close();
   });
 });

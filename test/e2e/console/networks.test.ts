@@ -9,7 +9,7 @@ import { consoleCases } from '../../support/console-module.js';
 import { hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
 import { ServedConsole } from '../../support/served-console.js';
-import { sharedServer } from '../../support/shared.js';
+import { sharedOf, sharedServer } from '../../support/shared.js';
 import { shippedFiles } from '../../support/shipped.js';
 
 const FOLDER = 'dist/console/assets';
@@ -161,10 +161,8 @@ const HANGING = { latency: 600_000, bytesPerSecond: 1 };
 
 describe.skipIf(!hasChromium)('needs Chromium: slow networks', () => {
   const served = new ServedConsole();
-  let flat: Browser;
-  beforeAll(async () => {
-    flat = await openBrowser(false);
-  });
+
+  const flat = sharedOf(() => openBrowser(false));
   afterAll(async () => {
     await flat?.close();
   });

@@ -59,12 +59,13 @@ async function seePoints({ page, faults }: ConsolePage): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
 }
 
+const library = await Hexcodes.load();
+
 describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
   const served = new ServedConsole();
-  let library: Hexcodes;
+
   let shared: ConsolePage;
   beforeAll(async () => {
-    library = await Hexcodes.load();
     shared = await served.open({}, '#hn-6ghp4-83rfr');
   });
 
@@ -205,10 +206,6 @@ const HERE = { latitude: 21.0288, longitude: 105.8525 };
 
 describe.skipIf(!hasChromium)('needs Chromium: without WebGL', () => {
   const served = new ServedConsole(false);
-  let library: Hexcodes;
-  beforeAll(async () => {
-    library = await Hexcodes.load();
-  });
 
   describe('the page', () => {
     test('the language is that of the browser until one chooses, and the choice stays', async () => {

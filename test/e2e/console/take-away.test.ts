@@ -142,6 +142,8 @@ describe.skipIf(!hasChromium)('needs Chromium: plain files', () => {
   });
 });
 
+const library = await Hexcodes.load();
+
 describe('drawings', () => {
   let server: ServerProcess;
 
@@ -149,11 +151,9 @@ describe('drawings', () => {
 
   let ofWebgl: Browser;
 
-  let library: Hexcodes;
-
   beforeAll(async () => {
     server = await ServerProcess.start({ isQuiet: true });
-    library = await Hexcodes.load();
+
     // Drawings and files are the same with each map.
     if (hasChromium) [browser, ofWebgl] = await Promise.all([openBrowser(false), openBrowser()]);
   });

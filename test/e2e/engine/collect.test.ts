@@ -10,7 +10,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { ServiceError, Svcm } from '@nats-io/services';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openWarning } from '#dist/bus/nats/nats-bus.js';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
@@ -28,15 +28,15 @@ import { startServer, type TestServer } from '../../support/server.js';
 import { sharedCommand } from '../../support/shared.js';
 import { shippedFiles, VERSION } from '../../support/shipped.js';
 
+const library = await loadLibrary();
+
 describe.skipIf(noNats !== undefined)(`the collector${natsNote}`, () => {
   const folder = sharedCommand();
   let server: NatsServer;
   let nc: NatsConnection;
-  let library: Hexcodes;
+
   let processes: WorkerProcess[] = [];
-  beforeAll(async () => {
-    library = await loadLibrary();
-  });
+
   afterEach(async () => {
     await Promise.all(processes.map((each) => each.end('SIGKILL')));
     processes = [];
@@ -230,14 +230,14 @@ describe.skipIf(noNats !== undefined)(`hexcodes worker service${natsNote}`, () =
     await once(link, 'listening');
     const { port } = link.address() as AddressInfo;
     const slow = new WorkerProcess(`nats://127.0.0.1:${port}`, ['service', '--name', 'slow']);
-    try {
-      await slow.says('answers slow.encode');
-      const reply = await nc.request('slow.encode', encodeFrame(positionsOf(1, 1)), { timeout: 20_000 });
-      expect(reply.data.subarray(16)).not.toHaveLength(0);
-    } finally {
+    onTestFinished(async () => {
       await slow.end('SIGKILL');
       link.close();
-    }
+    });
+
+    await slow.says('answers slow.encode');
+    const reply = await nc.request('slow.encode', encodeFrame(positionsOf(1, 1)), { timeout: 20_000 });
+    expect(reply.data.subarray(16)).not.toHaveLength(0);
   });
 
   test('a frame is answered as by the library', async () => {

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { type JetStreamManager, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream';
 import { headers, type NatsConnection, nanos, nkeys } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Hexcodes } from '#hexcodes';
 import { CliFolder, type Ran } from '../../support/cli.js';
 import {
@@ -107,14 +107,12 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
 
   test('a server without JetStream', async () => {
     const plain = await NatsServer.start(() => []);
-    try {
-      expect(refused(await run([], {}, plain.url))).toEqual([
-        1,
-        'hexcodes: nats://127.0.0.1:PORT has no JetStream\nStart nats-server with --jetstream, and let the account use it\n',
-      ]);
-    } finally {
-      await plain.remove();
-    }
+    onTestFinished(() => plain.remove());
+
+    expect(refused(await run([], {}, plain.url))).toEqual([
+      1,
+      'hexcodes: nats://127.0.0.1:PORT has no JetStream\nStart nats-server with --jetstream, and let the account use it\n',
+    ]);
   });
 
   test('wrong credentials, and right ones: user, token, nkey', async () => {
@@ -176,35 +174,31 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
         `tls { cert_file: "${store}/cert.pem", key_file: "${store}/key.pem" }`,
       ];
     });
-    try {
-      const without = await run(['setup'], {}, guarded.url);
-      expect([without.code, without.stderr]).toEqual([
-        1,
-        expect.stringMatching(/: no TLS connection: .*\n.*--tls-ca\n$/),
-      ]);
-      const made = await run(['setup', '--tls-ca', guarded.file('cert.pem')], {}, guarded.url);
-      expect(made.stderr).toMatch(/^(made .*\n){4}lasts .*\n$/);
-    } finally {
-      await guarded.remove();
-    }
+    onTestFinished(() => guarded.remove());
+
+    const without = await run(['setup'], {}, guarded.url);
+    expect([without.code, without.stderr]).toEqual([
+      1,
+      expect.stringMatching(/: no TLS connection: .*\n.*--tls-ca\n$/),
+    ]);
+    const made = await run(['setup', '--tls-ca', guarded.file('cert.pem')], {}, guarded.url);
+    expect(made.stderr).toMatch(/^(made .*\n){4}lasts .*\n$/);
   });
 
   test('a server that is away: setup says so, a worker waits and then works', async () => {
     const late = await NatsServer.start();
-    try {
-      expect((await run(['setup'], {}, late.url)).code).toBe(0);
-      await late.kill();
-      expect(refused(await run(['setup'], {}, late.url))[1]).toMatch(
-        /^hexcodes: nats:\/\/127\.0\.0\.1:PORT cannot be reached: .*ECONNREFUSED.*\n$/,
-      );
-      const worker = new WorkerProcess(late.url);
-      await worker.says(/cannot be reached: .*; waiting/);
-      await late.resume();
-      await worker.says('works on');
-      expect(await worker.end()).toBe(0);
-    } finally {
-      await late.remove();
-    }
+    onTestFinished(() => late.remove());
+
+    expect((await run(['setup'], {}, late.url)).code).toBe(0);
+    await late.kill();
+    expect(refused(await run(['setup'], {}, late.url))[1]).toMatch(
+      /^hexcodes: nats:\/\/127\.0\.0\.1:PORT cannot be reached: .*ECONNREFUSED.*\n$/,
+    );
+    const worker = new WorkerProcess(late.url);
+    await worker.says(/cannot be reached: .*; waiting/);
+    await late.resume();
+    await worker.says('works on');
+    expect(await worker.end()).toBe(0);
   });
 
   test.each([
@@ -243,16 +237,14 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
 
   test('a stream that is deleted under a worker ends it with a sentence', async () => {
     const own = await NatsServer.start();
-    try {
-      expect((await run(['setup'], {}, own.url)).code).toBe(0);
-      const worker = new WorkerProcess(own.url);
-      await worker.says('works on');
-      await (await jetstreamManager(await own.connect())).streams.delete('HEXCODES_IN');
-      expect(await worker.ended()).toBe(1);
-      expect(worker.text).toContain('stream HEXCODES_IN or its consumer hexcodes is gone');
-    } finally {
-      await own.remove();
-    }
+    onTestFinished(() => own.remove());
+
+    expect((await run(['setup'], {}, own.url)).code).toBe(0);
+    const worker = new WorkerProcess(own.url);
+    await worker.says('works on');
+    await (await jetstreamManager(await own.connect())).streams.delete('HEXCODES_IN');
+    expect(await worker.ended()).toBe(1);
+    expect(worker.text).toContain('stream HEXCODES_IN or its consumer hexcodes is gone');
   });
 });
 

@@ -1,9 +1,10 @@
 // A sink in a table of a real PostgreSQL: what it holds, the same batch twice, rows that no table would take as they
 // are, a database that goes away, and a user that may not make tables.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { PostgresSink } from '#dist/server/traccar/forward/sinks/postgres-sink.js';
 import { noPostgres, POSTGRES_PASSWORD, Postgres } from '../../support/postgres.js';
 import { startServer } from '../../support/server.js';
+import { sharedOf } from '../../support/shared.js';
 
 const ROW = {
   ...{ id: 'd924fde3ba04e052eafcb1bc18c4c188', unique_id: '861', name: 'xe tải\t"\\N"\n' },
@@ -19,11 +20,10 @@ const lineOf = (more: object, attributes = 'null'): string =>
 const never = new AbortController().signal;
 
 describe.skipIf(noPostgres !== undefined)(`(PostgreSQL: ${noPostgres ?? 'here'})`, () => {
-  let postgres: Postgres;
-  beforeAll(async () => {
-    postgres = await Postgres.start();
-  });
-  afterAll(() => postgres.remove());
+  const postgres = sharedOf(
+    () => Postgres.start(),
+    (made) => made.remove(),
+  );
 
   /** A sink in a new database, and what psql says there. */
   function opened(table = 'hexcodes_positions', user = 'hexcodes') {
@@ -132,20 +132,18 @@ describe.skipIf(noPostgres !== undefined)(`(PostgreSQL: ${noPostgres ?? 'here'})
       traccarPostgresPassword: POSTGRES_PASSWORD,
       traccarBatchMs: 20,
     });
-    try {
-      const position = { latitude: 21.0288, longitude: 105.8525, fixTime: '2026-11-22T08:15:02Z' };
-      for (let i = 0; i < 2; i++)
-        await fetch(`${server.base}/v1/traccar`, {
-          method: 'POST',
-          headers: { 'X-API-Key': server.key, 'Content-Type': 'application/json' },
-          body: JSON.stringify({ position, device: { uniqueId: '861' } }),
-        });
-      await expect
-        .poll(() => sql(`SELECT count(*), min(unique_id), min(admin_code) FROM hexcodes_positions`))
-        .toBe('1|861|QNH');
-      expect(server.log()).not.toContain(POSTGRES_PASSWORD);
-    } finally {
-      await server.stop();
-    }
+    onTestFinished(() => server.stop());
+
+    const position = { latitude: 21.0288, longitude: 105.8525, fixTime: '2026-11-22T08:15:02Z' };
+    for (let i = 0; i < 2; i++)
+      await fetch(`${server.base}/v1/traccar`, {
+        method: 'POST',
+        headers: { 'X-API-Key': server.key, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ position, device: { uniqueId: '861' } }),
+      });
+    await expect
+      .poll(() => sql(`SELECT count(*), min(unique_id), min(admin_code) FROM hexcodes_positions`))
+      .toBe('1|861|QNH');
+    expect(server.log()).not.toContain(POSTGRES_PASSWORD);
   });
 });

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { noPostgres, POSTGRES_PASSWORD, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
@@ -144,13 +144,11 @@ describe.skipIf(noPostgres !== undefined)(
       const { text } = await made('fleet');
       await becomes(server, text, 200);
       postgres.freeze(true);
-      try {
-        await logged(server, 'the database of HEXCODES_STORE does not answer');
-        expect(await statusOf(server, text)).toBe(200);
-        await server.stop();
-      } finally {
-        postgres.freeze(false);
-      }
+      onTestFinished(() => postgres.freeze(false));
+
+      await logged(server, 'the database of HEXCODES_STORE does not answer');
+      expect(await statusOf(server, text)).toBe(200);
+      await server.stop();
     });
 
     test('wrong passwords, databases and addresses are refused with a sentence, without the password', async () => {

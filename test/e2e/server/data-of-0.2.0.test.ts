@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import Database from 'libsql';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type ServeConfig, startServer, type TestServer } from '../../support/server.js';
 import { sharedCommand, sharedFolder } from '../../support/shared.js';
 import { HttpSinkServer } from '../../support/traccar.js';
@@ -145,13 +145,11 @@ test('its positions: those that the sink had not taken, once, in their order', a
   const sink = await HttpSinkServer.start();
   const waiting = made.forwarded.slice(made.delivered.length);
   expect(made.forwarded.slice(0, made.delivered.length)).toEqual(made.delivered);
-  try {
-    const to = await start({ traccarSink: { kind: 'http', url: sink.url }, traccarBatchMs: 20 });
-    await sink.received(waiting.length);
-    await to.stop();
-    expect(sink.rows.map(({ id }) => id)).toEqual(waiting);
-    expect(readdirSync(join(dataDir, 'traccar'))).toEqual([]);
-  } finally {
-    await sink.down();
-  }
+  onTestFinished(() => sink.down());
+
+  const to = await start({ traccarSink: { kind: 'http', url: sink.url }, traccarBatchMs: 20 });
+  await sink.received(waiting.length);
+  await to.stop();
+  expect(sink.rows.map(({ id }) => id)).toEqual(waiting);
+  expect(readdirSync(join(dataDir, 'traccar'))).toEqual([]);
 });

@@ -2,11 +2,12 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { BulkFuzz } from '../../support/fuzz-bulk.js';
 import { FramesFuzz, HttpFuzz } from '../../support/fuzz-service.js';
 import { randomFrom } from '../../support/open-world.js';
 import { ServerProcess } from '../../support/server-process.js';
+import { sharedOf } from '../../support/shared.js';
 import { shippedKernel } from '../../support/shipped.js';
 
 const proof = (...args: string[]) =>
@@ -34,13 +35,10 @@ describe('fuzz', () => {
 
   console.log(`fuzz: seed ${seed}`);
 
-  let server: ServerProcess;
-
-  beforeAll(async () => {
-    server = await ServerProcess.start({ isQuiet: true });
-  });
-
-  afterAll(() => server.kill());
+  const server = sharedOf(
+    () => ServerProcess.start({ isQuiet: true }),
+    (made) => made.kill(),
+  );
 
   test('mutated requests and the corpus: no 500, right requests are answered right, the same process', async () => {
     const fuzz = new HttpFuzz(server, randomFrom(seed));

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { axeOf, hasChromium, openBrowser } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
 import { ServerProcess } from '../../support/server-process.js';
@@ -243,42 +243,40 @@ describe('documents', () => {
     async () => {
       const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
       const browser = await openBrowser(false);
-      try {
-        for (const [name, colorScheme, width] of [
-          ['http', 'light', 360],
-          ['reference/capacity', 'dark', 1200],
-          ['console', 'dark', 320],
-        ] as const) {
-          const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
-          const faults: string[] = [];
-          page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-          page.on('request', (request) => {
-            if (!request.url().startsWith(`${base}/`)) faults.push(request.url());
-          });
-          await page.goto(`${base}/docs/${name}`);
-          const session = await page.context().newCDPSession(page);
-          await session.send('Runtime.evaluate', { expression: axe });
-          const { result } = await session.send('Runtime.evaluate', {
-            expression: 'axe.run().then((found) => JSON.stringify(found))',
-            awaitPromise: true,
-          });
-          const { violations, passes } = JSON.parse(result.value as string) as AxeResults;
-          expect(
-            violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]),
-            name,
-          ).toEqual([]);
-          expect(passes.length).toBeGreaterThan(10);
-          const overflow = await page.evaluate(
-            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          );
-          expect(overflow, name).toBe(0);
-          expect(faults, name).toEqual([]);
-          await page.locator('#back').click();
-          await page.locator('#documents').waitFor();
-          await page.close();
-        }
-      } finally {
-        await browser.close();
+      onTestFinished(() => browser.close());
+
+      for (const [name, colorScheme, width] of [
+        ['http', 'light', 360],
+        ['reference/capacity', 'dark', 1200],
+        ['console', 'dark', 320],
+      ] as const) {
+        const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
+        const faults: string[] = [];
+        page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+        page.on('request', (request) => {
+          if (!request.url().startsWith(`${base}/`)) faults.push(request.url());
+        });
+        await page.goto(`${base}/docs/${name}`);
+        const session = await page.context().newCDPSession(page);
+        await session.send('Runtime.evaluate', { expression: axe });
+        const { result } = await session.send('Runtime.evaluate', {
+          expression: 'axe.run().then((found) => JSON.stringify(found))',
+          awaitPromise: true,
+        });
+        const { violations, passes } = JSON.parse(result.value as string) as AxeResults;
+        expect(
+          violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]),
+          name,
+        ).toEqual([]);
+        expect(passes.length).toBeGreaterThan(10);
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        expect(overflow, name).toBe(0);
+        expect(faults, name).toEqual([]);
+        await page.locator('#back').click();
+        await page.locator('#documents').waitFor();
+        await page.close();
       }
     },
   );
@@ -330,48 +328,46 @@ describe('documents', () => {
         return { page, faults, asked };
       };
       const found = (page: Page): Promise<string[]> => page.locator('#search-found li').allTextContents();
-      try {
-        for (const path of ['/docs', '/docs/keys']) {
-          const { page, faults, asked } = await opened('en', path);
-          expect(asked).not.toContain('/docs/search.json');
-          expect(await page.locator('#english-only').isVisible()).toBe(false);
-          await page.locator('#search').pressSequentially('hexcodes_base');
-          await expect.poll(() => found(page)).toContainEqual('A map under the hexagons · The console');
-          expect(asked).toContain('/docs/search.json');
-          expect(asked.filter((url) => !url.startsWith('/'))).toEqual([]);
-          await page.locator('#search').fill('constructor zzz');
-          await expect.poll(() => page.locator('#search-count').textContent()).toBe('Nothing found.');
-          await page.locator('#search').fill('HTTP rate limits');
-          await expect.poll(async () => (await found(page)).length).toBeGreaterThan(0);
-          expect((await found(page)).length).toBeLessThanOrEqual(12);
-          await page.locator('#search').fill('hexcodes_basemap');
-          await page.getByText('A map under the hexagons').click();
-          await page.waitForURL(`${base}/docs/console#a-map-under-the-hexagons`);
-          expect(faults).toEqual([]);
-          await page.context().close();
-        }
-        const { page, faults } = await opened('vi-VN', '/docs');
-        expect(await page.locator('#english-only').isVisible()).toBe(true);
-        expect(await page.locator('label[for=search]').textContent()).toBe('Tìm trong tài liệu');
-        expect(await page.locator('#errors').textContent()).toBe('Lỗi');
-        expect(await page.locator('caption').first().textContent()).toMatch(/^Tham số của \w+$/);
-        expect(await page.locator('.wide').first().getAttribute('aria-label')).toMatch(/^Tham số của \w+$/);
-        expect(await page.locator('#encode').textContent()).toBe('GET /v1/hexcodes/encode');
-        expect((await page.locator('#encode-lat').locator('..').textContent())?.trim()).toBe('lat');
-        await page.locator('#search').fill('khóa');
-        await expect.poll(async () => (await found(page)).join()).toContain('Keys');
-        await page.locator('#search').fill('ngôn ngữ');
-        await expect.poll(() => page.locator('#search-count').textContent()).toContain('tiếng Anh');
-        expect((await axeOf(page)).violations).toEqual([]);
-        await page.locator('#language').click();
-        await expect.poll(() => page.locator('label[for=search]').textContent()).toBe('Search the documents');
-        // The choice is that of the page at / too.
-        await page.goto(`${base}/`);
-        expect(await page.evaluate(() => document.documentElement.lang)).toBe('en');
+      onTestFinished(() => browser.close());
+
+      for (const path of ['/docs', '/docs/keys']) {
+        const { page, faults, asked } = await opened('en', path);
+        expect(asked).not.toContain('/docs/search.json');
+        expect(await page.locator('#english-only').isVisible()).toBe(false);
+        await page.locator('#search').pressSequentially('hexcodes_base');
+        await expect.poll(() => found(page)).toContainEqual('A map under the hexagons · The console');
+        expect(asked).toContain('/docs/search.json');
+        expect(asked.filter((url) => !url.startsWith('/'))).toEqual([]);
+        await page.locator('#search').fill('constructor zzz');
+        await expect.poll(() => page.locator('#search-count').textContent()).toBe('Nothing found.');
+        await page.locator('#search').fill('HTTP rate limits');
+        await expect.poll(async () => (await found(page)).length).toBeGreaterThan(0);
+        expect((await found(page)).length).toBeLessThanOrEqual(12);
+        await page.locator('#search').fill('hexcodes_basemap');
+        await page.getByText('A map under the hexagons').click();
+        await page.waitForURL(`${base}/docs/console#a-map-under-the-hexagons`);
         expect(faults).toEqual([]);
-      } finally {
-        await browser.close();
+        await page.context().close();
       }
+      const { page, faults } = await opened('vi-VN', '/docs');
+      expect(await page.locator('#english-only').isVisible()).toBe(true);
+      expect(await page.locator('label[for=search]').textContent()).toBe('Tìm trong tài liệu');
+      expect(await page.locator('#errors').textContent()).toBe('Lỗi');
+      expect(await page.locator('caption').first().textContent()).toMatch(/^Tham số của \w+$/);
+      expect(await page.locator('.wide').first().getAttribute('aria-label')).toMatch(/^Tham số của \w+$/);
+      expect(await page.locator('#encode').textContent()).toBe('GET /v1/hexcodes/encode');
+      expect((await page.locator('#encode-lat').locator('..').textContent())?.trim()).toBe('lat');
+      await page.locator('#search').fill('khóa');
+      await expect.poll(async () => (await found(page)).join()).toContain('Keys');
+      await page.locator('#search').fill('ngôn ngữ');
+      await expect.poll(() => page.locator('#search-count').textContent()).toContain('tiếng Anh');
+      expect((await axeOf(page)).violations).toEqual([]);
+      await page.locator('#language').click();
+      await expect.poll(() => page.locator('label[for=search]').textContent()).toBe('Search the documents');
+      // The choice is that of the page at / too.
+      await page.goto(`${base}/`);
+      expect(await page.evaluate(() => document.documentElement.lang)).toBe('en');
+      expect(faults).toEqual([]);
     },
   );
 });

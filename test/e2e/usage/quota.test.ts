@@ -11,7 +11,7 @@ import { freePort } from '../../support/network.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer } from '../../support/server.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/server-process.js';
-import { sharedFolder } from '../../support/shared.js';
+import { sharedFolder, sharedOf } from '../../support/shared.js';
 
 const root = sharedFolder('quota');
 
@@ -159,11 +159,10 @@ test('processes that are killed can give no point again', async () => {
 describe.skipIf(noPostgres !== undefined)(
   `two nodes on PostgreSQL${noPostgres === undefined ? '' : ` (${noPostgres})`}`,
   () => {
-    let postgres: Postgres;
-    beforeAll(async () => {
-      postgres = await Postgres.start();
-    });
-    afterAll(() => postgres.remove());
+    const postgres = sharedOf(
+      () => Postgres.start(),
+      (made) => made.remove(),
+    );
 
     test.each([
       [300, 1],

@@ -261,13 +261,10 @@ describe('places', () => {
 
 // All borders walked at all 16 resolutions: what can be encoded can be read, so every code is within the frozen
 // reach.
-describe('the reach', () => {
-  let hexcodes: Hexcodes;
-  const places = placesAlong(shippedKernel().arcs, 1_000);
+const hexcodes = await Hexcodes.load();
 
-  beforeAll(async () => {
-    hexcodes = await Hexcodes.load();
-  });
+describe('the reach', () => {
+  const places = placesAlong(shippedKernel().arcs, 1_000);
 
   test.each(Array.from({ length: 16 }, (_, resolution) => resolution))('resolution %i', (resolution) => {
     expect(checkCodes(hexcodes, places, resolution)).toBeGreaterThan(100_000);

@@ -1,15 +1,15 @@
 // The differential engine of test/support/differential over this build, by one seed; `npm run proof -- differential`
 // has more cases. Every answer is that of the reference, and no row leaves the fast path.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DifferentialEngine } from '../../support/differential/engine.js';
+import { sharedOf } from '../../support/shared.js';
 
 const SEED = 20_261_126;
 
-let engine: DifferentialEngine;
-beforeAll(async () => {
-  engine = await DifferentialEngine.of('.');
-});
-afterAll(() => engine.close());
+const engine = sharedOf(
+  () => DifferentialEngine.of('.'),
+  (made) => made.close(),
+);
 
 test('bulk, batches, JSON frames and messages: every spelling, some with every option', async () => {
   await engine.wire(SEED, 0.04);

@@ -12,10 +12,9 @@ const file = (name: string): string => join(folder, name);
 const ROWS = 60_000;
 /** Time between two looks at the clock. */
 const STEP_MS = 6000;
-let hexcodes: Hexcodes;
+const hexcodes = await Hexcodes.load();
 
 beforeAll(async () => {
-  hexcodes = await Hexcodes.load();
   const points = Array.from(
     { length: ROWS },
     (_, i) => [i, 21 + (i % 900) / 1e4, 105.8 + (i % 700) / 1e4] as const,

@@ -1,5 +1,5 @@
 // Kafka without a broker: spans of a partition, and records of batches that were fetched.
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type GroupOptions, KafkaGroup } from '#dist/bus/kafka/group.js';
 import { type Partition, readySpans, recordsOf, type Span, TransactionSize } from '#dist/bus/kafka/spans.js';
 
@@ -164,17 +164,15 @@ test('a session that never begins is given up after a minute, and begun again wi
     say: (sentence: string) => said.push(sentence),
   } as unknown as GroupOptions);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const running = group.run();
-    await vi.advanceTimersByTimeAsync(59_000);
-    expect([said, producers]).toEqual([[], 1]);
-    await vi.advanceTimersByTimeAsync(1000);
-    vi.useRealTimers();
-    await expect.poll(() => producers).toBe(2);
-    expect(said).toEqual(['broker: no session within 60 s; it is tried again, nothing is lost']);
-    group.stop(0);
-    await running;
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+
+  const running = group.run();
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect([said, producers]).toEqual([[], 1]);
+  await vi.advanceTimersByTimeAsync(1000);
+  vi.useRealTimers();
+  await expect.poll(() => producers).toBe(2);
+  expect(said).toEqual(['broker: no session within 60 s; it is tried again, nothing is lost']);
+  group.stop(0);
+  await running;
 });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import avsc from 'avsc';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { AvroReader } from '#dist/bus/messages/avro.js';
 import {
   lastSequenceOf,
@@ -36,11 +36,11 @@ import {
 } from '../../support/engine/frames.js';
 
 // Messages of each format become what the library says; a message that cannot be read says why.
+const library = await loadLibrary();
+
 describe('formats', () => {
-  let library: Hexcodes;
   let code: string;
   beforeAll(async () => {
-    library = await loadLibrary();
     code = library.encode(21.03, 105.85).hexcodes;
   });
 
@@ -420,14 +420,12 @@ const HOSTILE: Record<string, (response: ServerResponse) => void> = {
   },
 };
 
-let library: Hexcodes;
 let registry: Server;
 let status = 0;
 const asked: string[] = [];
 let reader: AvroReader;
 
 beforeAll(async () => {
-  library = await loadLibrary();
   registry = createServer((request, response) => {
     const id = /^\/base\/schemas\/ids\/(\d+)$/.exec(request.url ?? '')?.[1] ?? '';
     asked.push(id);
@@ -568,20 +566,18 @@ test('a registry that does not answer puts a message off, and refuses none', asy
 
 test('a schema that the registry gets after its first messages is asked for again, and not for each', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
-  try {
-    const bytes = Buffer.from(position(1n, { double: 21.0288 }, { double: 105.8525 }));
-    bytes.writeUInt32BE(13, 1);
-    const timesAsked = (): number => asked.filter((id) => id === '13').length;
-    await expect(answer(bytes)).rejects.toThrow('the registry has no schema 13');
-    SCHEMAS[13] = SCHEMAS[7]!;
-    await expect(answer(bytes)).rejects.toThrow('the registry has no schema 13');
-    expect(timesAsked()).toBe(1);
-    vi.advanceTimersByTime(10_000);
-    expect(await answer(bytes)).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR' });
-    expect(timesAsked()).toBe(2);
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+
+  const bytes = Buffer.from(position(1n, { double: 21.0288 }, { double: 105.8525 }));
+  bytes.writeUInt32BE(13, 1);
+  const timesAsked = (): number => asked.filter((id) => id === '13').length;
+  await expect(answer(bytes)).rejects.toThrow('the registry has no schema 13');
+  SCHEMAS[13] = SCHEMAS[7]!;
+  await expect(answer(bytes)).rejects.toThrow('the registry has no schema 13');
+  expect(timesAsked()).toBe(1);
+  vi.advanceTimersByTime(10_000);
+  expect(await answer(bytes)).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR' });
+  expect(timesAsked()).toBe(2);
 });
 
 test.each(['registry:8081', 'ftp://registry', 'http://me:secret@registry', 'http://:secret@registry', ''])(

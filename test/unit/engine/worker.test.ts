@@ -1,7 +1,7 @@
 // A worker over a bus of the test: what is stored, accepted, given back and tried again; its memory and marks.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Engine, type Outgoing, type Received, type Stored, StoreFault } from '#dist/bus/engine.js';
 import { Marks } from '#dist/bus/nats/collector.js';
 import { Outbox } from '#dist/bus/nats/nats-engine.js';
@@ -21,12 +21,9 @@ import {
 
 // The worker against an engine in memory: nothing is accepted before its answer is stored, tries are counted, what
 // cannot be stored waits, what cannot be converted is a dead letter, and no more is held than was allowed.
-describe('the worker', () => {
-  let library: Hexcodes;
-  beforeAll(async () => {
-    library = await loadLibrary();
-  });
+const library = await loadLibrary();
 
+describe('the worker', () => {
   type Verdict = 'accepted' | 'given back';
 
   /** Hands out the given messages; `decide` says what becomes of what is stored. */

@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import Database from 'libsql';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { KeyRing } from '#dist/server/keys/key-ring.js';
 import { CliFolder } from '../../support/cli.js';
 import {
@@ -138,19 +138,17 @@ describe('who is admitted', () => {
     const { ring, costOf } = countingRing();
     const nowMs = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
-    try {
-      ring.change([storedKey('text', { expiresMs: nowMs + 60_000 }), storedKey('other', { id: 'b' })]);
-      expect([costOf('text'), costOf('text')]).toEqual(['allowed 1+1', 'allowed 0+0']);
-      vi.setSystemTime(nowMs + 59_999);
-      expect(costOf('text')).toBe('allowed 0+0');
-      vi.setSystemTime(nowMs + 60_000);
-      expect(costOf('text')).toBe('denied 1+1');
-      expect(costOf('other')).toBe('allowed 1+1');
-      ring.tick();
-      expect([costOf('other'), costOf('other')]).toEqual(['allowed 1+1', 'allowed 0+0']);
-    } finally {
-      vi.useRealTimers();
-    }
+    onTestFinished(() => void vi.useRealTimers());
+
+    ring.change([storedKey('text', { expiresMs: nowMs + 60_000 }), storedKey('other', { id: 'b' })]);
+    expect([costOf('text'), costOf('text')]).toEqual(['allowed 1+1', 'allowed 0+0']);
+    vi.setSystemTime(nowMs + 59_999);
+    expect(costOf('text')).toBe('allowed 0+0');
+    vi.setSystemTime(nowMs + 60_000);
+    expect(costOf('text')).toBe('denied 1+1');
+    expect(costOf('other')).toBe('allowed 1+1');
+    ring.tick();
+    expect([costOf('other'), costOf('other')]).toEqual(['allowed 1+1', 'allowed 0+0']);
   });
 
   test('a key goes on with what it was admitted for only while it has the scope', () => {

@@ -2,7 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Watched } from '#dist/cli/watched.js';
 import { type AdminRoute, openAdminPort, textAnswer } from '#dist/server/admin/port.js';
 
@@ -248,20 +248,20 @@ describe('the port of a worker', () => {
     stderr.mockRestore();
     const other = /127\.0\.0\.1:(\d+)/.exec(said)?.[1];
     const ready = async (): Promise<string> => (await fetch(`http://127.0.0.1:${other}/readyz`)).text();
-    try {
-      await vi.advanceTimersByTimeAsync(55_000);
-      expect(await ready()).toBe('ready\n');
-      await vi.advanceTimersByTimeAsync(20_000);
-      expect(await ready()).toMatch(/^no answer was stored for \d+ s, and messages wait\n$/);
-      counters.messages++;
-      await vi.advanceTimersByTimeAsync(5000);
-      expect(await ready()).toBe('ready\n');
-      waiting = 0;
-      await vi.advanceTimersByTimeAsync(200_000);
-      expect(await ready()).toBe('ready\n');
-    } finally {
+    onTestFinished(() => {
       stalled.end();
       vi.useRealTimers();
-    }
+    });
+
+    await vi.advanceTimersByTimeAsync(55_000);
+    expect(await ready()).toBe('ready\n');
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await ready()).toMatch(/^no answer was stored for \d+ s, and messages wait\n$/);
+    counters.messages++;
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await ready()).toBe('ready\n');
+    waiting = 0;
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect(await ready()).toBe('ready\n');
   });
 });

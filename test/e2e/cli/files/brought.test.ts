@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { BROUGHT_FILES, broughtCases, broughtFile, SHOP_CODES } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 import { converted } from '../../../support/console-conversion.js';
@@ -302,23 +302,21 @@ describe('the line of a hint converts the file', () => {
       if (lack !== undefined) context.skip(lack);
       const own = new CliFolder();
       for (const [name, bytes] of BROUGHT_FILES) own.write(name, bytes);
-      try {
-        const piped = line.replace(/ \| hexcodes …$/, '');
-        if (piped !== line) {
-          const stdin = execFileSync('bash', ['-c', piped], { cwd: own.path, env });
-          expect((await own.run('encode -q --to csv', { stdin })).stdout).toSatisfy(isCodes);
-          return;
-        }
-        const target = /(?<=[ "])points\.\w+/.exec(line)?.[0] ?? file.replace(/\.\w+$/, '.xlsx');
-        rmSync(own.file(target), { force: true });
-        // An office of its own, by HOME: another that runs would take the file and end at once.
-        const named = line.replace('FROM TABLE', 'FROM shops');
-        execFileSync('bash', ['-c', named], { cwd: own.path, env, stdio: 'pipe' });
-        const { stdout } = await own.run(['encode', target, '-q', '--to', 'csv']);
-        expect(stdout).toSatisfy(isCodes);
-      } finally {
-        own.remove();
+      onTestFinished(() => own.remove());
+
+      const piped = line.replace(/ \| hexcodes …$/, '');
+      if (piped !== line) {
+        const stdin = execFileSync('bash', ['-c', piped], { cwd: own.path, env });
+        expect((await own.run('encode -q --to csv', { stdin })).stdout).toSatisfy(isCodes);
+        return;
       }
+      const target = /(?<=[ "])points\.\w+/.exec(line)?.[0] ?? file.replace(/\.\w+$/, '.xlsx');
+      rmSync(own.file(target), { force: true });
+      // An office of its own, by HOME: another that runs would take the file and end at once.
+      const named = line.replace('FROM TABLE', 'FROM shops');
+      execFileSync('bash', ['-c', named], { cwd: own.path, env, stdio: 'pipe' });
+      const { stdout } = await own.run(['encode', target, '-q', '--to', 'csv']);
+      expect(stdout).toSatisfy(isCodes);
     });
   }
 });

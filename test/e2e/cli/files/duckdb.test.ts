@@ -22,7 +22,7 @@ import { Hexcodes } from '#hexcodes';
 import { broughtFile } from '../../../support/brought-files.js';
 import { CliFolder } from '../../../support/cli.js';
 import { writePointsCsv } from '../../../support/files/points-csv.js';
-import { sharedCommand } from '../../../support/shared.js';
+import { sharedCommand, sharedOf } from '../../../support/shared.js';
 
 const folder = sharedCommand();
 
@@ -216,11 +216,7 @@ describe('sorted', () => {
 });
 
 describe('types of columns', () => {
-  let db: DuckDBConnection;
-
-  beforeAll(async () => {
-    db = await (await DuckDBInstance.create(':memory:')).connect();
-  });
+  const db = sharedOf(async () => (await DuckDBInstance.create(':memory:')).connect());
 
   const SCALARS = `TIMESTAMPTZ '2026-01-01 00:00:00.123456+07' AS tz, TIMESTAMP_NS '2026-01-01 00:00:00.123456789' AS ns,
   TIME '01:02:03.000004' AS t, uuid() AS u, 1.5::FLOAT AS f, 1.50::DECIMAL(18,2) AS price, DATE '2026-01-01' AS day,

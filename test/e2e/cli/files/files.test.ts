@@ -9,9 +9,8 @@ import { writePointsCsv } from '../../../support/files/points-csv.js';
 import { sharedCommand } from '../../../support/shared.js';
 
 const folder = sharedCommand();
-let library: Hexcodes;
+const library = await Hexcodes.load();
 beforeAll(async () => {
-  library = await Hexcodes.load();
   folder.write('shops.csv', `${SHOPS}\n`);
 });
 

@@ -3,11 +3,12 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { encodeFrame, handshake, RawWebSocket } from '../../../support/raw-stream.js';
 import { type Pool, startServer, type TestServer } from '../../../support/server.js';
+import { sharedOf } from '../../../support/shared.js';
 import { type BulkFormat, Wire } from '../../../support/wire.js';
 
 function bind(cores: string): boolean {
@@ -22,16 +23,16 @@ function bind(cores: string): boolean {
 /** Elsewhere, on several cores and without taskset, the test is skipped. */
 const isBound = bind('0') && availableParallelism() === 1;
 const kernel = openKernel();
-let server: TestServer;
+
 let pool: Pool;
 
-beforeAll(async () => {
-  server = await startServer({}, undefined, {
+const server = sharedOf(() =>
+  startServer({}, undefined, {
     withPool: (made) => {
       pool = made;
     },
-  });
-});
+  }),
+);
 afterAll(async () => {
   await server.stop();
   bind(`0-${cpus().length - 1}`);

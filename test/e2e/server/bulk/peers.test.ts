@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   chunkOf,
   csvBody,
@@ -74,20 +74,18 @@ describe('peers that read late', () => {
     const own = await startServer({}, undefined, {
       bulk: { spoolAfterMs: 100, sweepMs: 20, spool: { requestBytes: 2_000_000, totalBytes: 4_000_000 } },
     });
-    try {
-      const peer = await RawBulkPeer.connect(own.port);
-      peer.socket.pause();
-      const request = { path: ENCODE, key: own.key, format: 'frames', headers: asText } as const;
-      await peer.send(requestHead(request, frames.length));
-      peer.socket.write(frames);
-      while (!own.log().includes('an answer was cut off')) await sleep(20);
-      peer.socket.resume();
-      await peer.done;
-      expect(peer.isWhole).toBe(false);
-      expect(own.log()).toContain('more than the 2000000 bytes that are kept for a request');
-    } finally {
-      await own.stop();
-    }
+    onTestFinished(() => own.stop());
+
+    const peer = await RawBulkPeer.connect(own.port);
+    peer.socket.pause();
+    const request = { path: ENCODE, key: own.key, format: 'frames', headers: asText } as const;
+    await peer.send(requestHead(request, frames.length));
+    peer.socket.write(frames);
+    while (!own.log().includes('an answer was cut off')) await sleep(20);
+    peer.socket.resume();
+    await peer.done;
+    expect(peer.isWhole).toBe(false);
+    expect(own.log()).toContain('more than the 2000000 bytes that are kept for a request');
   });
 
   test('a peer that rests and then reads slowly is not served through the spool for good: its body waits for it', async () => {
@@ -95,37 +93,35 @@ describe('peers that read late', () => {
     const own = await startServer({}, undefined, {
       bulk: { spoolAfterMs: 300, sweepMs: 20, spool: { requestBytes, totalBytes: 2 * requestBytes } },
     });
-    try {
-      const peer = await RawBulkPeer.connect(own.port);
+    onTestFinished(() => own.stop());
+
+    const peer = await RawBulkPeer.connect(own.port);
+    peer.socket.pause();
+    const hash = createHash('sha256');
+    let untilRest = 200_000;
+    peer.onBody = (bytes) => {
+      hash.update(bytes);
+      untilRest -= bytes.length;
+      if (untilRest > 0) return;
+      untilRest = 200_000;
       peer.socket.pause();
-      const hash = createHash('sha256');
-      let untilRest = 200_000;
-      peer.onBody = (bytes) => {
-        hash.update(bytes);
-        untilRest -= bytes.length;
-        if (untilRest > 0) return;
-        untilRest = 200_000;
-        peer.socket.pause();
-        setTimeout(() => peer.socket.resume(), 10);
-      };
-      const request = { path: ENCODE, key: own.key, format: 'frames', headers: asText } as const;
-      await peer.send(requestHead(request, frames.length));
-      peer.socket.write(frames);
-      while (!own.log().includes('an answer is spooled')) await sleep(5);
-      peer.socket.resume();
-      await peer.done;
-      const due = dueAnswer(kernel, 'encode', 'frames', frames, { output: 'ndjson' });
-      expect([peer.isWhole, peer.sizeBytes, own.log().includes('kept for a request')]).toEqual([
-        true,
-        due.length,
-        false,
-      ]);
-      expect(due.length).toBeGreaterThan(2 * requestBytes);
-      expect(hash.digest('hex')).toBe(createHash('sha256').update(due).digest('hex'));
-      peer.socket.destroy();
-    } finally {
-      await own.stop();
-    }
+      setTimeout(() => peer.socket.resume(), 10);
+    };
+    const request = { path: ENCODE, key: own.key, format: 'frames', headers: asText } as const;
+    await peer.send(requestHead(request, frames.length));
+    peer.socket.write(frames);
+    while (!own.log().includes('an answer is spooled')) await sleep(5);
+    peer.socket.resume();
+    await peer.done;
+    const due = dueAnswer(kernel, 'encode', 'frames', frames, { output: 'ndjson' });
+    expect([peer.isWhole, peer.sizeBytes, own.log().includes('kept for a request')]).toEqual([
+      true,
+      due.length,
+      false,
+    ]);
+    expect(due.length).toBeGreaterThan(2 * requestBytes);
+    expect(hash.digest('hex')).toBe(createHash('sha256').update(due).digest('hex'));
+    peer.socket.destroy();
   });
 
   test('a peer that reads at a random pace gets every byte of a chunked answer', async () => {
@@ -180,16 +176,14 @@ describe('peers that read late', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(due)).toBe(true);
 
     const folder = mkdtempSync(join(tmpdir(), 'hexcodes-curl-'));
-    try {
-      const file = join(folder, 'in.csv');
-      writeFileSync(file, body);
-      const curl = ['-sS', '-f', '-X', 'POST', '-T', file, '-o', join(folder, 'out.csv')];
-      curl.push('-H', `X-API-Key: ${server.key}`, '-H', 'Content-Type: text/csv', `${server.base}${ENCODE}`);
-      await promisify(execFile)('curl', curl);
-      expect(readFileSync(join(folder, 'out.csv')).equals(due)).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+
+    const file = join(folder, 'in.csv');
+    writeFileSync(file, body);
+    const curl = ['-sS', '-f', '-X', 'POST', '-T', file, '-o', join(folder, 'out.csv')];
+    curl.push('-H', `X-API-Key: ${server.key}`, '-H', 'Content-Type: text/csv', `${server.base}${ENCODE}`);
+    await promisify(execFile)('curl', curl);
+    expect(readFileSync(join(folder, 'out.csv')).equals(due)).toBe(true);
   });
 
   test('no row is lost or doubled when workers are killed', async () => {
@@ -351,35 +345,31 @@ describe('held answers', () => {
     ['that of all', { spoolRequestBytes: 64 * MIB, spoolBytes: 2 * MIB }, 503],
   ])('an answer over the limit of the spool, %s, is refused and never cut', async (_, limits, status) => {
     const own = await startServer(limits);
-    try {
-      for (let time = 0; time < 3; time++) {
-        const headers = {
-          'X-API-Key': own.key,
-          'Content-Type': 'text/csv',
-          'Hexcodes-Answer': 'after-body',
-          ...PLAIN,
-        };
-        const answer = await post(own.base + ENCODE, headers, body);
-        expect(answer.status).toBe(status);
-        await answer.arrayBuffer();
-      }
-      const small = await sendSmall(own);
-      expect(small).toBe(200);
-    } finally {
-      await own.stop();
+    onTestFinished(() => own.stop());
+
+    for (let time = 0; time < 3; time++) {
+      const headers = {
+        'X-API-Key': own.key,
+        'Content-Type': 'text/csv',
+        'Hexcodes-Answer': 'after-body',
+        ...PLAIN,
+      };
+      const answer = await post(own.base + ENCODE, headers, body);
+      expect(answer.status).toBe(status);
+      await answer.arrayBuffer();
     }
+    const small = await sendSmall(own);
+    expect(small).toBe(200);
   });
 
   test('a spool folder that somebody removes is made again', async () => {
     const own = await startServer();
-    try {
-      rmSync(join(own.dataDir, 'spool'), { recursive: true });
-      const headers = { 'X-API-Key': own.key, 'Content-Type': 'text/csv', 'Hexcodes-Answer': 'after-body' };
-      const answer = await post(own.base + ENCODE, { ...headers, ...PLAIN }, body);
-      expect([answer.status, (await answer.arrayBuffer()).byteLength > body.length]).toEqual([200, true]);
-    } finally {
-      await own.stop();
-    }
+    onTestFinished(() => own.stop());
+
+    rmSync(join(own.dataDir, 'spool'), { recursive: true });
+    const headers = { 'X-API-Key': own.key, 'Content-Type': 'text/csv', 'Hexcodes-Answer': 'after-body' };
+    const answer = await post(own.base + ENCODE, { ...headers, ...PLAIN }, body);
+    expect([answer.status, (await answer.arrayBuffer()).byteLength > body.length]).toEqual([200, true]);
   });
 
   test('a key that withholds the ends of ten bodies keeps no other from its answers to bodies of 16 MB', async () => {
@@ -399,29 +389,29 @@ describe('held answers', () => {
     const sendTo = async (peer: RawBulkPeer, chunks: Iterable<Buffer>): Promise<void> => {
       for (const chunk of chunks) if (peer.head === '') await peer.send(chunk);
     };
-    try {
-      const withheld: RawBulkPeer[] = [];
-      for (let i = 0; i < 10; i++) withheld.push(await open(a!.secret));
-      // In turns: a body of which nothing comes for 8 s is closed.
-      for (const chunk of large.chunks(large.blocks - 1))
-        for (const peer of withheld) await sendTo(peer, [chunk]);
-      await expect.poll(() => peers.filter(({ head }) => head.includes(' 503 ')).length).toBeGreaterThan(0);
-      expect(peers.find(({ head }) => head !== '')?.body.toString()).toContain('share');
-      await Promise.all(
-        others.map(async ({ secret }) => {
-          const peer = await open(secret);
-          await sendTo(peer, large.chunks());
-          await peer.done;
-          expect(peer.status).toBe(200);
-          const check = large.check();
-          for (const chunk of peer.chunks) check.add(chunk);
-          expect(check.fault).toBeUndefined();
-        }),
-      );
-    } finally {
+    onTestFinished(async () => {
       for (const peer of peers) peer.socket.destroy();
       await own.stop();
-    }
+    });
+
+    const withheld: RawBulkPeer[] = [];
+    for (let i = 0; i < 10; i++) withheld.push(await open(a!.secret));
+    // In turns: a body of which nothing comes for 8 s is closed.
+    for (const chunk of large.chunks(large.blocks - 1))
+      for (const peer of withheld) await sendTo(peer, [chunk]);
+    await expect.poll(() => peers.filter(({ head }) => head.includes(' 503 ')).length).toBeGreaterThan(0);
+    expect(peers.find(({ head }) => head !== '')?.body.toString()).toContain('share');
+    await Promise.all(
+      others.map(async ({ secret }) => {
+        const peer = await open(secret);
+        await sendTo(peer, large.chunks());
+        await peer.done;
+        expect(peer.status).toBe(200);
+        const check = large.check();
+        for (const chunk of peer.chunks) check.add(chunk);
+        expect(check.fault).toBeUndefined();
+      }),
+    );
   });
 
   async function sendSmall(own: TestServer): Promise<number> {
@@ -451,35 +441,35 @@ describe('held answers', () => {
         ...{ HEXCODES_DATA_DIR: folder, HEXCODES_API_KEYS: `command:${COMMAND_KEY}` },
       },
     });
-    try {
-      let said = '';
-      let log = '';
-      child.stderr!.on('data', (bytes) => (said += bytes));
-      child.stdout!.on('data', (bytes) => (log += bytes));
-      while (!said.includes('answers on')) await sleep(20);
-      const base = /answers on (http:\/\/\S+)/.exec(said)![1];
-      const headers = {
-        'X-API-Key': COMMAND_KEY,
-        'Content-Type': 'text/csv',
-        'Hexcodes-Answer': 'after-body',
-        ...PLAIN,
-      };
-      const answer = await post(base + ENCODE, headers, body);
-      const { message } = (await answer.json()) as { message: string };
-      expect([answer.status, message, answer.headers.get('retry-after')]).toEqual([
-        503,
-        'the disk cannot keep the answer: no space is left on it',
-        '1',
-      ]);
-      await expect.poll(() => log).toContain('no space is left on it');
-      const small = await post(base + ENCODE, headers, csvBody(1, 100));
-      expect(small.status).toBe(200);
-    } finally {
+    onTestFinished(async () => {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
       rmSync(folder, { recursive: true, force: true });
-    }
+    });
+
+    let said = '';
+    let log = '';
+    child.stderr!.on('data', (bytes) => (said += bytes));
+    child.stdout!.on('data', (bytes) => (log += bytes));
+    while (!said.includes('answers on')) await sleep(20);
+    const base = /answers on (http:\/\/\S+)/.exec(said)![1];
+    const headers = {
+      'X-API-Key': COMMAND_KEY,
+      'Content-Type': 'text/csv',
+      'Hexcodes-Answer': 'after-body',
+      ...PLAIN,
+    };
+    const answer = await post(base + ENCODE, headers, body);
+    const { message } = (await answer.json()) as { message: string };
+    expect([answer.status, message, answer.headers.get('retry-after')]).toEqual([
+      503,
+      'the disk cannot keep the answer: no space is left on it',
+      '1',
+    ]);
+    await expect.poll(() => log).toContain('no space is left on it');
+    const small = await post(base + ENCODE, headers, csvBody(1, 100));
+    expect(small.status).toBe(200);
   });
 
   test.skipIf(spawnSync('curl', ['--version']).status !== 0)(

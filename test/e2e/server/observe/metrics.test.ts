@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { scrape, sumOf } from '../../../support/metrics.js';
 import { startServer } from '../../../support/server.js';
@@ -280,18 +280,16 @@ describe('metrics', () => {
 
   test('a series whose first increase raises an alert is there before it, at 0', async () => {
     const fresh = await startServer();
-    try {
-      const { metrics } = await scrape(fresh.adminPort);
-      expect(metrics.get('hexcodes_defects_total')?.map(({ value }) => value)).toEqual([0]);
-      for (const code of ['1011', '1013']) {
-        const series = (metrics.get('hexcodes_stream_closed_total') ?? []).filter(
-          ({ labels }) => labels.code === code,
-        );
-        expect(series.map(({ value }) => value)).toEqual(series.map(() => 0));
-        expect(series.length).toBeGreaterThan(0);
-      }
-    } finally {
-      await fresh.stop();
+    onTestFinished(() => fresh.stop());
+
+    const { metrics } = await scrape(fresh.adminPort);
+    expect(metrics.get('hexcodes_defects_total')?.map(({ value }) => value)).toEqual([0]);
+    for (const code of ['1011', '1013']) {
+      const series = (metrics.get('hexcodes_stream_closed_total') ?? []).filter(
+        ({ labels }) => labels.code === code,
+      );
+      expect(series.map(({ value }) => value)).toEqual(series.map(() => 0));
+      expect(series.length).toBeGreaterThan(0);
     }
   });
 

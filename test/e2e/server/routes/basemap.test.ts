@@ -3,7 +3,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
 import { getBytes } from '../../../support/http-calls.js';
 import { randomFrom } from '../../../support/open-world.js';
@@ -77,11 +77,9 @@ test('the policy of the page lets in no other host; without an archive there are
   const policy = headers['content-security-policy'] as string;
   expect(policy).toContain("img-src 'self' data: blob:; connect-src 'self';");
   const other = await startServer();
-  try {
-    expect((await getBytes(other, path, { Range: 'bytes=0-99' })).status).toBe(404);
-  } finally {
-    await other.stop();
-  }
+  onTestFinished(() => other.stop());
+
+  expect((await getBytes(other, path, { Range: 'bytes=0-99' })).status).toBe(404);
 });
 
 test('the operator may say who made the map', async () => {
@@ -89,11 +87,9 @@ test('the operator may say who made the map', async () => {
     basemap: 'test/fixtures/basemap/raster.pmtiles',
     tilesAttribution: 'Our own survey',
   });
-  try {
-    expect((await getBytes(other, '/')).body.toString()).toContain('Our own survey');
-  } finally {
-    await other.stop();
-  }
+  onTestFinished(() => other.stop());
+
+  expect((await getBytes(other, '/')).body.toString()).toContain('Our own survey');
 });
 
 test.each([
@@ -222,12 +218,10 @@ describe('archives', () => {
   test('a file that is made shorter while it is served fails by the range', async () => {
     const basemap = changed(() => {});
     const other = await startServer({ basemap });
-    try {
-      truncateSync(basemap, 1000);
-      const answer = await getBytes(other, path, { Range: 'bytes=2000-2009' });
-      expect(answer.status).toBe(500);
-    } finally {
-      await other.stop();
-    }
+    onTestFinished(() => other.stop());
+
+    truncateSync(basemap, 1000);
+    const answer = await getBytes(other, path, { Range: 'bytes=2000-2009' });
+    expect(answer.status).toBe(500);
   });
 });

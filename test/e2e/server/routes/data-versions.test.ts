@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../support/cli.js';
 import { startServer, type TestServer } from '../../../support/server.js';
+import { sharedOf } from '../../../support/shared.js';
 import { shippedFiles } from '../../../support/shipped.js';
 
 const files = shippedFiles();
@@ -29,12 +30,8 @@ const [LAT, LNG] = [21.0757, 105.9872];
 const now = Hexcodes.from(files).encode(LAT, LNG).hexcodes;
 const before = Hexcodes.from({ ...files, index: previousIndex }).encode(LAT, LNG).hexcodes;
 
-let both: TestServer;
-let one: TestServer;
-beforeAll(async () => {
-  both = await startServer({}, { ...files, previousIndex });
-  one = await startServer({}, files);
-});
+const both = sharedOf(() => startServer({}, { ...files, previousIndex }));
+const one = sharedOf(() => startServer({}, files));
 afterAll(() => Promise.all([both.stop(), one.stop()]));
 
 interface Call {
@@ -161,15 +158,13 @@ test('/v1/meta names both; what answers by one version refuses the other', async
 
 test('the command: a file that is not an index is refused at the start', async () => {
   const folder = new CliFolder();
-  try {
-    writeFileSync(folder.file('good.bin'), previousIndex);
-    writeFileSync(folder.file('bad.bin'), previousIndex.subarray(0, 1000));
-    const check = (name: string) =>
-      folder.run(['serve', '--check-config', '--previous-index', folder.file(name)]);
-    expect((await check('good.bin')).code).toBe(0);
-    expect((await check('bad.bin')).code).toBe(2);
-    expect((await check('none.bin')).code).toBe(2);
-  } finally {
-    folder.remove();
-  }
+  onTestFinished(() => folder.remove());
+
+  writeFileSync(folder.file('good.bin'), previousIndex);
+  writeFileSync(folder.file('bad.bin'), previousIndex.subarray(0, 1000));
+  const check = (name: string) =>
+    folder.run(['serve', '--check-config', '--previous-index', folder.file(name)]);
+  expect((await check('good.bin')).code).toBe(0);
+  expect((await check('bad.bin')).code).toBe(2);
+  expect((await check('none.bin')).code).toBe(2);
 });

@@ -1,25 +1,21 @@
 // `certainty` and `former` over HTTP, the stream and the client, with the boundaries that ship: every place of the
 // fixtures, the 63 capitals among them, gets its members in every call; a service whose boundaries lack the former
 // provinces refuses.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { call, post, postJson } from '../../../support/http-calls.js';
 import { startServer, type TestServer } from '../../../support/server.js';
+import { sharedOf } from '../../../support/shared.js';
 import { shippedFiles, shippedKernel } from '../../../support/shipped.js';
 import { rowsOf } from '../../../support/vectors.js';
 
 const places = rowsOf('places').filter(({ admin_code }) => admin_code !== '-');
 const library = new Hexcodes(shippedKernel());
 
-let server: TestServer;
-let without: TestServer;
-
-beforeAll(async () => {
-  server = await startServer({}, shippedFiles());
-  without = await startServer();
-});
+const server = sharedOf(() => startServer({}, shippedFiles()));
+const without = sharedOf(() => startServer());
 
 afterAll(() => Promise.all([server.stop(), without.stop()]));
 

@@ -8,7 +8,7 @@ import { VectorTile } from '@mapbox/vector-tile';
 import { cellToBoundary, cellToLatLng, getResolution, latLngToCell } from 'h3-js';
 import { PbfReader } from 'pbf';
 import { request as undiciRequest } from 'undici';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { boundary, cellCollection } from '#hexcodes/geometry';
 import { call, expectError } from '../../../support/http-calls.js';
@@ -131,20 +131,20 @@ describe('reverse', () => {
 
   test('each call is one point of the key, an encode, and a request of the route in the metrics', async () => {
     const other = await startServer({ apiKeys: [{ name: 'own', secret: OWN_KEY }] }, shippedFiles());
-    try {
-      const ask = (query: string) => call(other, `/v1/reverse?${query}`, {}, OWN_KEY);
-      await ask('lat=21.0288&lon=105.8525');
-      await ask('lat=0&lon=0');
-      await ask('lat=x');
-      const usage = await call(other, '/v1/usage', {}, OWN_KEY);
-      expect(usage.body.day).toMatchObject({ requests: 3, points: 2 });
-      const { text } = await scrape(other.adminPort);
-      expect(text).toMatch(/hexcodes_http_requests_total\{[^}]*route="\/v1\/reverse"[^}]*\} 2/);
-    } finally {
-      await other.stop();
-    }
+    onTestFinished(() => other.stop());
+
+    const ask = (query: string) => call(other, `/v1/reverse?${query}`, {}, OWN_KEY);
+    await ask('lat=21.0288&lon=105.8525');
+    await ask('lat=0&lon=0');
+    await ask('lat=x');
+    const usage = await call(other, '/v1/usage', {}, OWN_KEY);
+    expect(usage.body.day).toMatchObject({ requests: 3, points: 2 });
+    const { text } = await scrape(other.adminPort);
+    expect(text).toMatch(/hexcodes_http_requests_total\{[^}]*route="\/v1\/reverse"[^}]*\} 2/);
   });
 });
+
+const library = await Hexcodes.load();
 
 describe('the grid', () => {
   const TILE = '/v1/grid/12/3252/1803';
@@ -159,10 +159,7 @@ describe('the grid', () => {
 
   let codes: string[];
 
-  let library: Hexcodes;
-
   beforeAll(async () => {
-    library = await Hexcodes.load();
     const { text } = await call(server, TILE);
     codes = JSON.parse(text).features.map(({ properties }: Feature) => properties.hexcodes);
   });

@@ -1,6 +1,6 @@
 // The stream on the real server: which handshakes are accepted, JSON frames, and how connections end.
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { setKeyState } from '../../../support/keys.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import {
@@ -261,61 +261,55 @@ test('1001 for an idle connection, 1013 for one that does not read', async () =>
   const hasty = await startServer({}, undefined, {
     stream: { idleMs: 3000, noProgressMs: 300, sweepMs: 20 },
   });
-  try {
-    const idle = await RawWebSocket.open(hasty.port, handshake(hasty.key));
-    const stalled = await RawWebSocket.open(hasty.port, handshake(hasty.key));
-    stalled.socket.pause();
-    // Answers wait once the buffers of the sockets are full; few enough then to stay within the window.
-    const frame = clientFrame(encodeFrame(1, pointsOf(1, 16_384)));
-    for (let i = 0; i < 45; i++) {
-      stalled.socket.write(frame);
-      await new Promise((resolve) => setTimeout(resolve, 40));
-    }
-    expect(await idle.closed).toBe(1001);
-    stalled.socket.resume();
-    expect(await stalled.closed).toBe(1013);
-  } finally {
-    await hasty.stop();
+  onTestFinished(() => hasty.stop());
+
+  const idle = await RawWebSocket.open(hasty.port, handshake(hasty.key));
+  const stalled = await RawWebSocket.open(hasty.port, handshake(hasty.key));
+  stalled.socket.pause();
+  // Answers wait once the buffers of the sockets are full; few enough then to stay within the window.
+  const frame = clientFrame(encodeFrame(1, pointsOf(1, 16_384)));
+  for (let i = 0; i < 45; i++) {
+    stalled.socket.write(frame);
+    await new Promise((resolve) => setTimeout(resolve, 40));
   }
+  expect(await idle.closed).toBe(1001);
+  stalled.socket.resume();
+  expect(await stalled.closed).toBe(1013);
 });
 
 test('1001 for a peer that hangs in a frame, as its pongs are payload; one that answers pings stays', async () => {
   const own = await startServer({}, undefined, { stream: { pingMs: 50, pongMs: 400, sweepMs: 20 } });
-  try {
-    const open = () => RawWebSocket.open(own.port, handshake(own.key));
-    const [quiet, hanging, mute] = [await open(), await open(), await open()];
-    const frame = encodeFrame(1, pointsOf(1, 1000));
-    hanging.socket.write(clientFrame(frame).subarray(0, 500));
-    let pings = 0;
-    quiet.onPing = () => {
-      pings++;
-      quiet.pong();
-      hanging.pong();
-    };
-    expect(await hanging.closed).toBe(1001);
-    expect(await mute.closed).toBe(1001);
-    const before = pings;
-    while (pings < before + 5) await new Promise((resolve) => setTimeout(resolve, 10));
-    quiet.send(frame);
-    expect((await quiet.next()).payload.equals(due(frame))).toBe(true);
-    quiet.end();
-  } finally {
-    await own.stop();
-  }
+  onTestFinished(() => own.stop());
+
+  const open = () => RawWebSocket.open(own.port, handshake(own.key));
+  const [quiet, hanging, mute] = [await open(), await open(), await open()];
+  const frame = encodeFrame(1, pointsOf(1, 1000));
+  hanging.socket.write(clientFrame(frame).subarray(0, 500));
+  let pings = 0;
+  quiet.onPing = () => {
+    pings++;
+    quiet.pong();
+    hanging.pong();
+  };
+  expect(await hanging.closed).toBe(1001);
+  expect(await mute.closed).toBe(1001);
+  const before = pings;
+  while (pings < before + 5) await new Promise((resolve) => setTimeout(resolve, 10));
+  quiet.send(frame);
+  expect((await quiet.next()).payload.equals(due(frame))).toBe(true);
+  quiet.end();
 });
 
 test.each(['disabled', 'revoked'] as const)('4001: the key is %s', async (state) => {
   const own = await startServer({}, undefined, { stream: { sweepMs: 20 } });
-  try {
-    const peer = await RawWebSocket.open(own.port, handshake(own.key));
-    const frame = encodeFrame(1, pointsOf(1, 10));
-    peer.send(frame);
-    expect((await peer.next()).payload.equals(due(frame))).toBe(true);
-    await setKeyState(own.dataDir, state);
-    expect(await peer.closed).toBe(4001);
-  } finally {
-    await own.stop();
-  }
+  onTestFinished(() => own.stop());
+
+  const peer = await RawWebSocket.open(own.port, handshake(own.key));
+  const frame = encodeFrame(1, pointsOf(1, 10));
+  peer.send(frame);
+  expect((await peer.next()).payload.equals(due(frame))).toBe(true);
+  await setKeyState(own.dataDir, state);
+  expect(await peer.closed).toBe(4001);
 });
 
 test('1012 when the service stops, after every accepted frame is answered', async () => {

@@ -3,10 +3,11 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { type Answer, call, expectError, post, postJson } from '../../../support/http-calls.js';
 import { startServer, type TestServer } from '../../../support/server.js';
+import { sharedOf } from '../../../support/shared.js';
 import { shippedFiles } from '../../../support/shipped.js';
 import { forwarded, forwardedBody, HttpSinkServer } from '../../../support/traccar.js';
 
@@ -19,20 +20,14 @@ const settings = { apiKeys: [{ name: 'own', secret: KEY }], traccarBatchMs: 5 };
 describe('the route', () => {
   const library = Hexcodes.from(files);
 
-  let sink: HttpSinkServer;
-
-  let server: TestServer;
-
-  let plain: TestServer;
-
-  beforeAll(async () => {
-    sink = await HttpSinkServer.start();
-    server = await startServer(
+  const sink = sharedOf(() => HttpSinkServer.start());
+  const server = sharedOf(() =>
+    startServer(
       { ...settings, traccarSink: { kind: 'http', url: sink.url }, traccarSinkHeader: ['X-Token', 'abc'] },
       files,
-    );
-    plain = await startServer(settings, files);
-  });
+    ),
+  );
+  const plain = sharedOf(() => startServer(settings, files));
 
   afterAll(async () => {
     await Promise.all([server.stop(), plain.stop()]);
@@ -292,16 +287,14 @@ describe('the route', () => {
 
   test('each position is one point of the key; beyond its limit 429, and nothing goes on', async () => {
     const own = await startServer({ ...settings, defaultPointsPerDay: 2 }, files);
-    try {
-      expect((await forward(own, {})).status).toBe(400);
-      for (let n = 0; n < 2; n++) expect((await forward(own, forwardedBody(n))).status).toBe(200);
-      const refused = await forward(own, forwardedBody(2));
-      expectError(refused, 429, 'OVER_QUERY_LIMIT');
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect((await call(own, '/v1/usage', {}, KEY)).body.day.points).toBe(2);
-    } finally {
-      await own.stop();
-    }
+    onTestFinished(() => own.stop());
+
+    expect((await forward(own, {})).status).toBe(400);
+    for (let n = 0; n < 2; n++) expect((await forward(own, forwardedBody(n))).status).toBe(200);
+    const refused = await forward(own, forwardedBody(2));
+    expectError(refused, 429, 'OVER_QUERY_LIMIT');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await call(own, '/v1/usage', {}, KEY)).body.day.points).toBe(2);
   });
 });
 

@@ -373,39 +373,37 @@ test('the rest of an answer is not overwritten by later answers', async () => {
     const headers = { 'X-API-Key': server.key, 'Content-Type': 'application/json' };
     return (await fetch(server.base + PATH, { method: 'POST', headers, body })).text();
   };
-  try {
-    const body = bodyFrom(21);
-    const due = await ask(body);
-    const socket = connect(server.port, '127.0.0.1');
-    await once(socket, 'connect');
-    socket.pause();
-    const isLogged = async (id: string): Promise<boolean> => {
-      for (const endMs = performance.now() + STALLED_MS; performance.now() < endMs; await sleep(1))
-        if (server.log().includes(`"${id}"`)) return true;
-      return false;
-    };
-    let asked = 0;
-    for (let isTaken = true; isTaken && asked < MAX_ANSWERS; ) {
-      const id = `stalled-${asked++}`;
-      const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${server.key}\r\nX-Request-Id: ${id}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
-      socket.write(head + body);
-      isTaken = await isLogged(id);
-    }
-    expect(asked).toBeLessThan(MAX_ANSWERS);
-    for (let n = 0; n < 3; n++) await ask(bodyFrom(10 + n));
-    let received = '';
-    socket.on('data', (bytes) => {
-      received += bytes.toString('latin1');
-    });
-    socket.resume();
-    while (received.split(due).length <= asked && !socket.destroyed) {
-      await Promise.race([once(socket, 'data'), once(socket, 'close'), sleep(STALLED_MS)]);
-      // All has come, and some of it is wrong.
-      if (received.length >= asked * due.length + 200 * asked) break;
-    }
-    expect(received.split(due).length - 1).toBe(asked);
-    socket.destroy();
-  } finally {
-    await server.stop();
+  onTestFinished(() => server.stop());
+
+  const body = bodyFrom(21);
+  const due = await ask(body);
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.pause();
+  const isLogged = async (id: string): Promise<boolean> => {
+    for (const endMs = performance.now() + STALLED_MS; performance.now() < endMs; await sleep(1))
+      if (server.log().includes(`"${id}"`)) return true;
+    return false;
+  };
+  let asked = 0;
+  for (let isTaken = true; isTaken && asked < MAX_ANSWERS; ) {
+    const id = `stalled-${asked++}`;
+    const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${server.key}\r\nX-Request-Id: ${id}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    socket.write(head + body);
+    isTaken = await isLogged(id);
   }
+  expect(asked).toBeLessThan(MAX_ANSWERS);
+  for (let n = 0; n < 3; n++) await ask(bodyFrom(10 + n));
+  let received = '';
+  socket.on('data', (bytes) => {
+    received += bytes.toString('latin1');
+  });
+  socket.resume();
+  while (received.split(due).length <= asked && !socket.destroyed) {
+    await Promise.race([once(socket, 'data'), once(socket, 'close'), sleep(STALLED_MS)]);
+    // All has come, and some of it is wrong.
+    if (received.length >= asked * due.length + 200 * asked) break;
+  }
+  expect(received.split(due).length - 1).toBe(asked);
+  socket.destroy();
 });

@@ -20,7 +20,7 @@ import {
 } from '@uwdata/flechette';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import {
   arrowOf,
@@ -49,10 +49,7 @@ import { ownFolder } from '../../../support/own-folder.js';
 
 const scratch = ownFolder('rows');
 const output = join(scratch, 'out-');
-let hexcodes: Hexcodes;
-beforeAll(async () => {
-  hexcodes = await Hexcodes.load();
-});
+const hexcodes = await Hexcodes.load();
 
 /** How often rows stand in a file: a few times, and now and then in more batches than one, of 8,192 rows. */
 const repeats = (few: readonly number[], many: number) =>

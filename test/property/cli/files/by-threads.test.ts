@@ -2,16 +2,13 @@
 // resumed. Rows of every kind in slices of every size are in by-rows.test.ts.
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { converted, type Request } from '../../../support/files/pipelines.js';
 import { ownFolder } from '../../../support/own-folder.js';
 
 const scratch = ownFolder('threads');
-let hexcodes: Hexcodes;
-beforeAll(async () => {
-  hexcodes = await Hexcodes.load();
-});
+const hexcodes = await Hexcodes.load();
 
 /** Converts to CSV. @returns what was counted and written, or the fault */
 async function toCsv(inputs: string[], by: Partial<Request>, name = 'out.csv') {

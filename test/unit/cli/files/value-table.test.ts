@@ -53,12 +53,11 @@ const WIDE_DECIMAL = 'decimal256(50,5)';
 const BY_APACHE = [WIDE_DECIMAL, INT96.name];
 const folder = new CliFolder();
 afterAll(() => folder.remove());
-let library: Hexcodes;
+const library = await Hexcodes.load();
 let query: (sql: string) => Promise<Record<string, unknown>[]>;
 let queryArrow: (bytes: Uint8Array, names: readonly string[]) => Observed[];
 
 beforeAll(async () => {
-  library = await Hexcodes.load();
   const connection = await (await DuckDBInstance.create()).connect();
   query = async (sql) =>
     (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];

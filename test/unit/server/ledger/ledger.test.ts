@@ -1,6 +1,6 @@
 // Limits of keys and what they count, with clocks of the test: rates, quotas, changes of limits, days, and batches of
 // counts.
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { admitPoints, allLimitLines } from '#dist/server/ledger/limit-answers.js';
 import {
   CELLS,
@@ -196,15 +196,13 @@ test('a waiting caller is admitted before one that comes later', async () => {
 
 test('points that are given back admit callers that wait for them, and no timer has to', async () => {
   vi.useFakeTimers();
-  try {
-    const key = world().of({ pointsPerDay: 100 });
-    expect(await key.whenTaken(100)).toBe(100);
-    const waits = key.whenTaken(40);
-    key.done(ENCODE, 100, 60, 0);
-    expect(await waits).toBe(40);
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+
+  const key = world().of({ pointsPerDay: 100 });
+  expect(await key.whenTaken(100)).toBe(100);
+  const waits = key.whenTaken(40);
+  key.done(ENCODE, 100, 60, 0);
+  expect(await waits).toBe(40);
 });
 
 test('bounds that are done are waited for no longer', async () => {

@@ -8,7 +8,7 @@ import * as arrow from 'apache-arrow';
 import { Field, Int32, Schema, Struct, Table, tableToIPC } from 'apache-arrow';
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PageBytes, walkRuns } from '#dist/files/formats/parquet/sound-chunk.js';
 import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../../support/cli.js';
@@ -22,10 +22,7 @@ const DICTIONARY = 2;
 const RECORDS = 3;
 const END = Buffer.from('ffffffff00000000', 'hex');
 
-let library: Hexcodes;
-beforeAll(async () => {
-  library = await Hexcodes.load();
-});
+const library = await Hexcodes.load();
 
 /** The lines of NDJSON that a file becomes, those of its columns that are named alone. */
 async function linesOf(path: string, output: string, ...keep: string[]): Promise<string[]> {
@@ -73,39 +70,35 @@ describe('compressed', () => {
 
   test('a dictionary that claims more values than it has', async () => {
     const folder = new CliFolder();
-    try {
-      const whole = readFileSync('test/fixtures/arrow/zstd.feather');
-      // The count of its values, two: one byte of it made flechette collect values until the heap was full.
-      for (const [at, byte, values] of [
-        [651, 0x5f, '1593835522 rows'],
-        [650, 0x84, '8650754 values'],
-      ] as const) {
-        const bytes = Buffer.from(whole);
-        expect(bytes.readBigInt64LE(648)).toBe(2n);
-        bytes[at] = byte;
-        folder.write('damaged.feather', bytes);
-        const ran = await folder.run(['encode', 'damaged.feather', '-o', 'out.csv'], { env: SMALL });
-        expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(values)]);
-      }
-    } finally {
-      folder.remove();
+    onTestFinished(() => folder.remove());
+
+    const whole = readFileSync('test/fixtures/arrow/zstd.feather');
+    // The count of its values, two: one byte of it made flechette collect values until the heap was full.
+    for (const [at, byte, values] of [
+      [651, 0x5f, '1593835522 rows'],
+      [650, 0x84, '8650754 values'],
+    ] as const) {
+      const bytes = Buffer.from(whole);
+      expect(bytes.readBigInt64LE(648)).toBe(2n);
+      bytes[at] = byte;
+      folder.write('damaged.feather', bytes);
+      const ran = await folder.run(['encode', 'damaged.feather', '-o', 'out.csv'], { env: SMALL });
+      expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(values)]);
     }
   });
 
   test.each(['lz4', 'zstd'])('%s that is damaged is refused with a sentence', async (codec) => {
     const folder = new CliFolder();
-    try {
-      const bytes = readFileSync(`test/fixtures/arrow/${codec}.feather`);
-      // The magic number of the first frame.
-      const magic = codec === 'lz4' ? '04224d18' : '28b52ffd';
-      bytes[bytes.indexOf(Buffer.from(magic, 'hex'))]! ^= 1;
-      folder.write('damaged.feather', bytes);
-      await expect(linesOf(folder.file('damaged.feather'), output)).rejects.toThrow(
-        /damaged\.feather, row 1: cannot be read as Arrow \(broken (?:LZ4|Zstandard) data\)/,
-      );
-    } finally {
-      folder.remove();
-    }
+    onTestFinished(() => folder.remove());
+
+    const bytes = readFileSync(`test/fixtures/arrow/${codec}.feather`);
+    // The magic number of the first frame.
+    const magic = codec === 'lz4' ? '04224d18' : '28b52ffd';
+    bytes[bytes.indexOf(Buffer.from(magic, 'hex'))]! ^= 1;
+    folder.write('damaged.feather', bytes);
+    await expect(linesOf(folder.file('damaged.feather'), output)).rejects.toThrow(
+      /damaged\.feather, row 1: cannot be read as Arrow \(broken (?:LZ4|Zstandard) data\)/,
+    );
   });
 });
 

@@ -3,17 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as arrow from 'apache-arrow';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { jsonWeight, MAX_DEPTH } from '#dist/files/formats/values/json-columns.js';
 import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/ceiling.js';
 import { Hexcodes } from '#hexcodes';
 import { encodeFile } from '../../../../support/files/convert.js';
 import { ownFolder } from '../../../../support/own-folder.js';
 
-let library: Hexcodes;
-beforeAll(async () => {
-  library = await Hexcodes.load();
-});
+const library = await Hexcodes.load();
 
 // Dates and times of Arrow as text in CSV: as Date writes them where Date can, and right beyond its years.
 describe('dates and times', () => {
