@@ -1,9 +1,8 @@
 // The examples of examples/python: DuckDB, Polars, pandas, and Spark with an executor killed while it runs. Each gets
 // the same Parquet file, and its answer is compared with the command's.
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS } from '#hexcodes';
-import { CliFolder } from '../support/cli.js';
 import {
   checkDay,
   checkEngine,
@@ -16,12 +15,12 @@ import {
   SPARK_ENV,
 } from '../support/engines.js';
 import { noPackage, noSpark, PYTHON, packageNote, runPython } from '../support/python-env.js';
+import { sharedCommand } from '../support/shared.js';
 
 const ROWS = 48_000;
 const RESOLUTION = 12;
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 describe.skipIf(noPackage !== undefined)(`engines in Python${packageNote}`, () => {
   beforeAll(async () => {

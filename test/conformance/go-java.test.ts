@@ -11,7 +11,7 @@ import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { suggest } from '#hexcodes/geometry';
 import { JAR, JVM_EXAMPLES, noJar } from '../support/java.js';
 import { OPEN_INDEX, randomFrom } from '../support/open-world.js';
-import { ownFolder } from '../support/own-folder.js';
+import { ownFolder } from '../support/shared.js';
 import { shippedKernel } from '../support/shipped.js';
 
 // Answers of the library in files, with which hosts of the kernel in other languages are compared.

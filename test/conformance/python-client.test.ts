@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { randomFrom } from '../support/open-world.js';
-import { startServer, type TestServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
 import { sharedOf } from '../support/shared.js';
 import { shippedFiles, shippedKernel } from '../support/shipped.js';
 import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';

@@ -12,7 +12,7 @@ import { post, postJson } from '../support/http-calls.js';
 import { makeKey } from '../support/keys.js';
 import { randomFrom } from '../support/open-world.js';
 import { below, pick } from '../support/random.js';
-import { sharedCommand, sharedFolder, sharedServer } from '../support/shared.js';
+import { ownFolder, sharedCommand, sharedServer } from '../support/shared.js';
 import { shippedKernel } from '../support/shipped.js';
 import { Wire } from '../support/wire.js';
 
@@ -87,7 +87,7 @@ function documentsOf(document: Json, count: number): Verdict[] {
 
 const wire = new Wire(shippedKernel());
 const library = await Hexcodes.load();
-const folder = sharedFolder('repeated');
+const folder = ownFolder('repeated');
 const command = sharedCommand();
 const server = sharedServer();
 

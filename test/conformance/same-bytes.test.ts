@@ -10,8 +10,8 @@ import { Hexcodes } from '#hexcodes';
 import { encodeFile } from '../support/files/convert.js';
 import { numberText } from '../support/items.js';
 import { randomFrom } from '../support/open-world.js';
-import { ownFolder } from '../support/own-folder.js';
 import { below, pick } from '../support/random.js';
+import { ownFolder } from '../support/shared.js';
 import { shippedKernel } from '../support/shipped.js';
 import { Wire } from '../support/wire.js';
 

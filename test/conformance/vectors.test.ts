@@ -2,10 +2,10 @@
 // digest of all answers is one number, whatever Node runs it. Then through the command.
 
 import { createHash } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes, type Kernel } from '#hexcodes';
-import { CliFolder } from '../support/cli.js';
 import { type Build, OPEN_INDEX, openKernel, openWorld } from '../support/open-world.js';
+import { sharedCommand } from '../support/shared.js';
 import { CODE_ROWS, READING_ROWS } from '../support/vectors.js';
 
 const BUILDS: Build[] = ['kernel', 'kernel.debug'];
@@ -109,8 +109,7 @@ test.each(BUILDS)('%s.wasm: all answers to the vectors have the recorded digest'
 
 // The recorded vectors through the command, converted by bytes and by columns.
 
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 
 /** Last digits of centres may differ by 1e-9 degrees. */
 const isNear = (a: string, b: number): boolean => Math.abs(Number(a) - b) < 1e-9;

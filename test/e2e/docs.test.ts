@@ -15,16 +15,16 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CliFolder } from '../support/cli.js';
 import { type Block, blocksOf, printedBy, sessionsOf } from '../support/page-blocks.js';
 import { BINARY, handshake, RawWebSocket, TEXT } from '../support/raw-stream.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { sharedCommand } from '../support/shared.js';
 import { CODE_ROWS } from '../support/vectors.js';
 
 // Inside the repository, so that the examples import the package by its own name.
 mkdirSync('build', { recursive: true });
 const inside = mkdtempSync(join('build', 'docs-'));
-const folder = new CliFolder();
+const folder = sharedCommand();
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0;
 
@@ -54,7 +54,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop();
   rmSync(inside, { recursive: true });
-  folder.remove();
 });
 
 /** Where examples find the package's commands and a server. */

@@ -6,11 +6,10 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import * as geometry from '#hexcodes/geometry';
-import { CliFolder } from '../support/cli.js';
 import { converterOf, rulesOf, shapeOf } from '../support/engine/frames.js';
 import { call } from '../support/http-calls.js';
-import { startServer, type TestServer } from '../support/server.js';
-import { sharedOf } from '../support/shared.js';
+import { startServer } from '../support/server.js';
+import { sharedCommand, sharedOf } from '../support/shared.js';
 import { shippedKernel } from '../support/shipped.js';
 
 const FILE = 'test/vectors/messages.csv';
@@ -30,13 +29,12 @@ interface Row {
 }
 
 const rows = parse(readFileSync(FILE, 'utf8'), { columns: true }) as Row[];
-const folder = new CliFolder();
+const folder = sharedCommand();
 
 const server = sharedOf(() => startServer());
 
 afterAll(async () => {
   await server.stop();
-  folder.remove();
   if (!isWritten) return;
   const lines = rows.map(({ entry, input, content, answer }) => [entry, input, content, answer]);
   const field = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

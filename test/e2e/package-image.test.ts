@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sharedFolder } from '../support/shared.js';
+import { ownFolder } from '../support/shared.js';
 
-const context = sharedFolder('context');
+const context = ownFolder('context');
 
 test('its context builds, to the bytes of this tree', () => {
   for (const line of readFileSync('.dockerignore', 'utf8').split('\n')) {

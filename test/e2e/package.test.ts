@@ -8,13 +8,13 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { beforeAll, expect, test } from 'vitest';
 import { bytesBelow, filesBelow, installFrom, packagesIn, packInto } from '../support/packages.js';
-import { sharedFolder } from '../support/shared.js';
+import { ownFolder } from '../support/shared.js';
 
 const MAX_BYTES = 5 * 1000 * 1000;
 /** Both files of hexcodes/web, gzipped. */
 const MAX_WEB_BYTES = 1.5 * 1024 * 1024;
 
-const folder = sharedFolder('pack');
+const folder = ownFolder('pack');
 const installed = join(folder, 'node_modules', 'hexcodes');
 let packed: string[];
 let tarball = '';

@@ -11,12 +11,12 @@ import {
   packagesIn,
   packInto,
 } from '../support/packages.js';
-import { sharedFolder } from '../support/shared.js';
+import { ownFolder } from '../support/shared.js';
 
 const MAX_COMMAND_BYTES = 40 * 1000 * 1000;
 const MAX_SERVER_BYTES = 200 * 1000 * 1000;
 
-const top = sharedFolder('packages');
+const top = ownFolder('packages');
 const [tarballs, alone, both] = ['tarballs', 'alone', 'both'].map((name) => join(top, name)) as [
   string,
   string,

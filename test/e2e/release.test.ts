@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { sharedFolder } from '../support/shared.js';
+import { ownFolder } from '../support/shared.js';
 
-const folder = sharedFolder('release');
+const folder = ownFolder('release');
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 test('npm run release makes three tarballs, the kernel without SIMD, a bill of materials, and sums that hold', () => {

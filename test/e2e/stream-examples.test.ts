@@ -10,12 +10,12 @@ import { Hexcodes } from '#hexcodes';
 import { pointsOf } from '../support/open-world.js';
 import { blocksOf } from '../support/page-blocks.js';
 import { COMMAND_KEY, ServeCommand } from '../support/server-process.js';
-import { sharedFolder } from '../support/shared.js';
+import { ownFolder } from '../support/shared.js';
 
 const POINTS = 400_000;
 const PATH = '/v1/hexcodes/stream';
 const pairsDeg = pointsOf(16, POINTS);
-const scratch = sharedFolder('stream');
+const scratch = ownFolder('stream');
 
 const runs = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 const hasWebsockets = runs('python3', '-c', 'import websockets.asyncio.client');

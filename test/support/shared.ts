@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { CliFolder } from './cli.js';
-import { startServer, type TestServer } from './server.js';
+import type { startServer, TestServer } from './server.js';
 
 /** @param name a word for its path, as an aid to whoever looks into the temporary folder */
-export function sharedFolder(name: string): string {
+export function ownFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `hexcodes-${name}-`));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -20,7 +20,7 @@ export function sharedCommand(): CliFolder {
   return folder;
 }
 
-/** What `make` makes before the tests, and `end` takes away after them; its properties are there once the tests run. */
+/** An object that `make` makes before the tests and `end` takes away after them; it may be used once they run. */
 export function sharedOf<Made extends object>(
   make: () => Made | Promise<Made>,
   end: (made: Made) => unknown = () => {},
@@ -40,8 +40,9 @@ export function sharedOf<Made extends object>(
   });
 }
 
+/** Loads the service only where it is started: tests without one need not wait for it. */
 export const sharedServer = (...given: Parameters<typeof startServer>): TestServer =>
   sharedOf(
-    () => startServer(...given),
+    async () => (await import('./server.js')).startServer(...given),
     (server) => server.stop(),
   );

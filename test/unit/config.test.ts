@@ -12,7 +12,7 @@ import {
   readSettings,
   SETTING_NAMES,
 } from '#config';
-import { ownFolder } from '../support/own-folder.js';
+import { ownFolder } from '../support/shared.js';
 
 // Settings from flags, environment and file: which of them holds, what is a fault, and what is shown.
 describe('sources', () => {

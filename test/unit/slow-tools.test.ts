@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { MutantCopy } from '../support/mutants.js';
-import { ownFolder } from '../support/own-folder.js';
+import { ownFolder } from '../support/shared.js';
 
 // The small twin of the proof `mutants`, on a checkout of three files: what notices a fault, and what is left behind.
 describe('planted faults', () => {

@@ -18,9 +18,9 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUS_NAMES, flagsOf, SETTING_NAMES } from '#config';
-import { CliFolder } from '../support/cli.js';
 import { mutated, readMutants } from '../support/mutants.js';
 import { encodeByPeer, packByPeer } from '../support/peers/code-format.js';
+import { sharedCommand } from '../support/shared.js';
 import { LONG_UNITS, LONGEST, REST, SMOKE, TOGETHER } from '../support/speeds.js';
 
 // A base to compare with runs its own files: packages of others are linked into it, and its workspaces are its own,
@@ -115,8 +115,7 @@ describe('the page for man', () => {
     version: string;
   };
   const path = join(FOLDER, man[0] ?? '');
-  const folder = new CliFolder();
-  afterAll(() => folder.remove());
+  const folder = sharedCommand();
 
   /** The commands below one, and the flags of its options, as its help lists them. */
   async function helpOf(...words: string[]): Promise<{ commands: string[]; flags: string[] }> {

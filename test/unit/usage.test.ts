@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Calendar } from '#dist/server/usage/calendar.js';
 import { UsageFlusher } from '#dist/server/usage/flusher.js';
 import { CliFolder } from '../support/cli.js';
-import { ownFolder } from '../support/own-folder.js';
+import { ownFolder } from '../support/shared.js';
 import {
   grantOf,
   type Ledger,

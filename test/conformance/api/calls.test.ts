@@ -6,8 +6,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Described } from '../../support/described-api.js';
-import { ownFolder } from '../../support/own-folder.js';
 import { ServerProcess } from '../../support/server-process.js';
+import { ownFolder } from '../../support/shared.js';
 
 /** How the text of a call is run. */
 const RUNNERS: Record<string, { command: string; args: string[]; file: string }> = {

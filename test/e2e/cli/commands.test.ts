@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { OPEN_INDEX } from '../../support/open-world.js';
-import { sharedCommand, sharedFolder } from '../../support/shared.js';
+import { ownFolder, sharedCommand } from '../../support/shared.js';
 import { shippedKernel, VERSION } from '../../support/shipped.js';
 
 const folder = sharedCommand();
@@ -282,7 +282,7 @@ test('check --json is one object', async () => {
 });
 
 describe('the short way of one position', () => {
-  const folder = sharedFolder('one');
+  const folder = ownFolder('one');
   const command = sharedCommand();
 
   const COMMAND = resolve('dist/cli/main.js');

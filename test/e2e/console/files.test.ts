@@ -5,7 +5,6 @@ import { unzipSync, zipSync } from 'fflate';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { broughtFile } from '../../support/brought-files.js';
-import { CliFolder } from '../../support/cli.js';
 import { consoleCases } from '../../support/console-module.js';
 import {
   axeOf,
@@ -17,11 +16,11 @@ import {
   openBrowser,
   openConsole,
 } from '../../support/console-page.js';
-import { type BytesAnswer, getBytes } from '../../support/http-calls.js';
+import { getBytes } from '../../support/http-calls.js';
 import { openWorld, randomFrom } from '../../support/open-world.js';
 import { startServer } from '../../support/server.js';
 import { ServerProcess } from '../../support/server-process.js';
-import { sharedOf, sharedServer } from '../../support/shared.js';
+import { sharedCommand, sharedOf, sharedServer } from '../../support/shared.js';
 import { CODE_ROWS } from '../../support/vectors.js';
 
 // Files as dispatchers have them, by the names of test/fixtures/console-cases.tsv.
@@ -113,7 +112,7 @@ let server: ServerProcess;
 
 let browser: Browser;
 
-const folder = new CliFolder();
+const folder = sharedCommand();
 
 beforeAll(async () => {
   server = await ServerProcess.start({ isQuiet: true });
@@ -124,7 +123,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await server.kill();
-  folder.remove();
 });
 
 const statusOf = (page: Page): Promise<string | null> => page.locator('#file-status').textContent();

@@ -1,6 +1,6 @@
 // The fleet over the stream of the real server: figures are those that the service counts for the key, 0 when the
 // service is gone; it ends by itself; a wrong key is refused in words.
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { axeOf, hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { ServerProcess } from '../../support/server-process.js';

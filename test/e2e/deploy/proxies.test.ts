@@ -8,13 +8,13 @@ import { hasProgram, installProxy, PROXIES, PROXY_ENV } from '../../support/depl
 import { Proxied, runStale } from '../../support/deploy/run-in-namespace.js';
 import { buildGo, INTERVALS_SEC, reportsOf } from '../../support/deploy/task-paced.js';
 import { canHaveNamespaces } from '../../support/network.js';
-import { sharedFolder } from '../../support/shared.js';
+import { ownFolder } from '../../support/shared.js';
 
 /** Connections without a key that the files allow one address, and all, a hundredth of them. */
 const BOUND_OF_ADDRESS = 50;
 const BOUND_OF_ALL = 150;
 
-const folder = sharedFolder('proxies');
+const folder = ownFolder('proxies');
 const go = canHaveNamespaces() ? buildGo(folder) : undefined;
 
 for (const proxy of PROXIES) {

@@ -12,7 +12,6 @@ import { headers, type NatsConnection } from '@nats-io/transport-node';
 import mqtt from 'mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openWarning } from '#dist/bus/nats/nats-bus.js';
-import type { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../support/cli.js';
 import {
   answerByLibrary,
@@ -322,7 +321,7 @@ const ask = async (port: number, path: string): Promise<[number, string]> => {
 };
 
 describe.skipIf(noNats !== undefined)(`watched workers${natsNote}`, () => {
-  const folder = new CliFolder();
+  const folder = sharedCommand();
   let server: NatsServer;
   const workers: WorkerProcess[] = [];
   const start = (command: string[], args: string[] = []): WorkerProcess => {
@@ -338,7 +337,6 @@ describe.skipIf(noNats !== undefined)(`watched workers${natsNote}`, () => {
   });
   afterAll(async () => {
     for (const worker of workers) await worker.end('SIGKILL');
-    folder.remove();
     await server.remove();
   });
 

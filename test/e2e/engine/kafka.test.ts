@@ -15,6 +15,7 @@ import { CliFolder } from '../../support/cli.js';
 import { WorkerProcess } from '../../support/engine/frames.js';
 import { runKafkaBacklog, runKafkaKills } from '../../support/engine/kafka-runs.js';
 import { KafkaBroker, type KafkaMessage, kafkaNote, noKafka } from '../../support/kafka.js';
+import { sharedCommand } from '../../support/shared.js';
 
 const NATS = 'nats://127.0.0.1:4222';
 
@@ -53,12 +54,11 @@ if (noKafka === undefined) {
 
 /** Workers of a block of tests, which end with each test, and topics of a test's own. */
 function kafkaWorkers() {
-  const folder = new CliFolder();
+  const folder = sharedCommand();
   const workers: WorkerProcess[] = [];
   afterEach(async () => {
     for (const worker of workers.splice(0)) await worker.end('SIGKILL');
   });
-  afterAll(() => folder.remove());
   return {
     folder,
     start: (args: string[]): WorkerProcess => {

@@ -249,7 +249,7 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
 });
 
 describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () => {
-  const folder = new CliFolder();
+  const folder = sharedCommand();
   let server: NatsServer;
   let nc: NatsConnection;
   let library: Hexcodes;
@@ -264,7 +264,6 @@ describe.skipIf(noNats !== undefined)(`a worker on nats-server${natsNote}`, () =
     workers = [];
   });
   afterAll(async () => {
-    folder.remove();
     await server.remove();
   });
 

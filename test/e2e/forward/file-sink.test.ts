@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startServer, type TestServer } from '../../support/server.js';
-import { sharedFolder } from '../../support/shared.js';
+import { ownFolder } from '../../support/shared.js';
 import { forwarded, forwardedBody } from '../../support/traccar.js';
 
-const root = sharedFolder('file-sink');
+const root = ownFolder('file-sink');
 const [CSV, NDJSON, FULL] = ['a.csv', 'a.ndjson', 'full.csv'].map((name) => join(root, name)) as [
   string,
   string,

@@ -12,9 +12,9 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startServer } from '../../support/server.js';
-import { sharedFolder } from '../../support/shared.js';
+import { ownFolder } from '../../support/shared.js';
 
-const root = sharedFolder('keys');
+const root = ownFolder('keys');
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(root, 'data-'));

@@ -34,9 +34,9 @@ import {
 } from '../../support/keys.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
-import { sharedCommand, sharedFolder } from '../../support/shared.js';
+import { ownFolder, sharedCommand } from '../../support/shared.js';
 
-const root = sharedFolder('stores');
+const root = ownFolder('stores');
 
 let dir: string;
 

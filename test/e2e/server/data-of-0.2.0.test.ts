@@ -7,7 +7,7 @@ import { unzipSync } from 'fflate';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type ServeConfig, startServer, type TestServer } from '../../support/server.js';
-import { sharedCommand, sharedFolder } from '../../support/shared.js';
+import { ownFolder, sharedCommand } from '../../support/shared.js';
 import { HttpSinkServer } from '../../support/traccar.js';
 
 const FIXTURE = 'test/fixtures/data-0.2.0';
@@ -23,7 +23,7 @@ const made = JSON.parse(readFileSync(`${FIXTURE}/made.json`, 'utf8')) as {
 };
 const DAY_POINTS = 1000;
 
-const root = sharedFolder('old-data');
+const root = ownFolder('old-data');
 const command = sharedCommand();
 let dataDir: string;
 let server: TestServer | undefined;

@@ -22,7 +22,7 @@ import {
 } from '../../support/refused-uploads.js';
 import { sendRaw } from '../../support/server.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/server-process.js';
-import { sharedFolder } from '../../support/shared.js';
+import { ownFolder } from '../../support/shared.js';
 
 let service: ServeCommand | undefined;
 
@@ -134,7 +134,7 @@ test('stops with the default --drain-ms: no call of clients that ask on is reset
 });
 
 test('/readyz says 503 and why while no thread of the pool starts, and 200 once one does, without a call', async () => {
-  const folder = sharedFolder('no-threads');
+  const folder = ownFolder('no-threads');
   const [hook, missing] = [join(folder, 'no-threads.cjs'), join(folder, 'no-memory')];
   writeFileSync(missing, '');
   writeFileSync(
@@ -281,7 +281,7 @@ test('probes are answered while the event loop stands still, and say so after fi
 });
 
 describe('threads', () => {
-  const folder = sharedFolder('threads');
+  const folder = ownFolder('threads');
 
   afterEach(() => {
     service?.remove();

@@ -11,9 +11,9 @@ import { freePort } from '../../support/network.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer } from '../../support/server.js';
 import { COMMAND_KEY, ServeCommand } from '../../support/server-process.js';
-import { sharedFolder, sharedOf } from '../../support/shared.js';
+import { ownFolder, sharedOf } from '../../support/shared.js';
 
-const root = sharedFolder('quota');
+const root = ownFolder('quota');
 
 const HEADERS = { 'X-API-Key': COMMAND_KEY };
 

@@ -19,7 +19,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { scrape, sumOf } from '../../support/metrics.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
-import { sharedFolder } from '../../support/shared.js';
+import { ownFolder } from '../../support/shared.js';
 import {
   CELLS,
   openOrMakeUsage,
@@ -31,7 +31,7 @@ import {
 
 const MAIN = 'dist/cli/main.js';
 
-const root = sharedFolder('usage');
+const root = ownFolder('usage');
 
 const PEPPER = 'a pepper that all nodes have in common';
 

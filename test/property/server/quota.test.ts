@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { ownFolder } from '../../support/own-folder.js';
+import { ownFolder } from '../../support/shared.js';
 import { type QuotaClass, runSchedule } from '../../support/usage-model.js';
 
 const SCHEDULES = 800;

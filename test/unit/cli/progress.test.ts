@@ -5,7 +5,7 @@ import Database from 'libsql';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { converted } from '../../support/files/pipelines.js';
-import { ownFolder } from '../../support/own-folder.js';
+import { ownFolder } from '../../support/shared.js';
 
 const folder = ownFolder('progress');
 const file = (name: string): string => join(folder, name);

@@ -14,7 +14,6 @@ import {
   SEQUENCES_HEADER,
   SOURCES_HEADER,
 } from '#dist/bus/messages/position-object.js';
-import type { Hexcodes } from '#hexcodes';
 import {
   answerByLibrary,
   converterOf,

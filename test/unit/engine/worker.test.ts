@@ -7,7 +7,6 @@ import { Marks } from '#dist/bus/nats/collector.js';
 import { Outbox } from '#dist/bus/nats/nats-engine.js';
 import { PatientStore } from '#dist/bus/patient-store.js';
 import { Worker, type WorkerOptions } from '#dist/bus/worker.js';
-import type { Hexcodes } from '#hexcodes';
 import {
   AnswerBuffers,
   answerByLibrary,

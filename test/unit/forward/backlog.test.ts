@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Backlog, LeftFolders, leave, nameOwn, release } from '#dist/server/traccar/forward/backlog.js';
-import { ownFolder } from '../../support/own-folder.js';
+import { ownFolder } from '../../support/shared.js';
 import { line, newFolder, opened, root, texts, until } from '../../support/traccar.js';
 
 // The backlog on disk: order, segments, what a killed process leaves, and whose it is.

@@ -33,7 +33,6 @@ import type { Partition } from '../../../data/map/partition.js';
 import { consoleCases } from '../../support/console-module.js';
 import { encodeFile } from '../../support/files/convert.js';
 import { openWorld, openWorldAdmin, randomFrom } from '../../support/open-world.js';
-import { ownFolder } from '../../support/own-folder.js';
 import { packByPeer } from '../../support/peers/code-format.js';
 import {
   bareKernel,
@@ -43,6 +42,7 @@ import {
   SOUTH,
   WEST,
 } from '../../support/region/made-partitions.js';
+import { ownFolder } from '../../support/shared.js';
 
 // Geometry against h3-js and a second implementation of the code format, over made-up boundaries in which every
 // province occurs and the reach allows every code.

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { ownFolder } from '../../support/own-folder.js';
+import { ownFolder } from '../../support/shared.js';
 
 const folder = ownFolder('words');
 

@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { hostilePiece, LinearWork } from '../../../support/files/linear.js';
 import { randomFrom } from '../../../support/open-world.js';
-import { sharedCommand, sharedFolder } from '../../../support/shared.js';
+import { ownFolder, sharedCommand } from '../../../support/shared.js';
 
-const folder = sharedFolder('linear');
+const folder = ownFolder('linear');
 const work = new LinearWork(await Hexcodes.load(), folder);
 const random = randomFrom(1);
 const PIECES = Array.from({ length: 5 }, () => hostilePiece(random));

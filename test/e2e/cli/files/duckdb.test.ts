@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { DuckDBInstance } from '@duckdb/node-api';
 import {
   Field,
   Float64,

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { csvBody, dueAnswer, ndjsonBody, RawBulkPeer, requestHead } from '../../../support/bulk-bodies.js';
 import { openKernel, pointsOf } from '../../../support/open-world.js';
 import { encodeFrame, handshake, RawWebSocket } from '../../../support/raw-stream.js';
-import { type Pool, startServer, type TestServer } from '../../../support/server.js';
+import { type Pool, startServer } from '../../../support/server.js';
 import { sharedOf } from '../../../support/shared.js';
 import { type BulkFormat, Wire } from '../../../support/wire.js';
 

@@ -7,9 +7,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { CliFolder } from '../../../support/cli.js';
 import { getBytes } from '../../../support/http-calls.js';
 import { randomFrom } from '../../../support/open-world.js';
-import { ownFolder } from '../../../support/own-folder.js';
 import { startServer } from '../../../support/server.js';
-import { sharedServer } from '../../../support/shared.js';
+import { ownFolder, sharedServer } from '../../../support/shared.js';
 
 const ARCHIVE = 'test/fixtures/basemap/vector.pmtiles';
 

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { call, post, postJson } from '../../../support/http-calls.js';
-import { startServer, type TestServer } from '../../../support/server.js';
+import { startServer } from '../../../support/server.js';
 import { sharedOf } from '../../../support/shared.js';
 import { shippedFiles, shippedKernel } from '../../../support/shipped.js';
 import { rowsOf } from '../../../support/vectors.js';

@@ -45,7 +45,7 @@ import {
   typedRow,
   usualNumber,
 } from '../../../support/files/pipelines.js';
-import { ownFolder } from '../../../support/own-folder.js';
+import { ownFolder } from '../../../support/shared.js';
 
 const scratch = ownFolder('rows');
 const output = join(scratch, 'out-');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { converted, type Request } from '../../../support/files/pipelines.js';
-import { ownFolder } from '../../../support/own-folder.js';
+import { ownFolder } from '../../../support/shared.js';
 
 const scratch = ownFolder('threads');
 const hexcodes = await Hexcodes.load();

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { type Converted, converted, type Request } from '../../../support/files/pipelines.js';
-import { ownFolder } from '../../../support/own-folder.js';
+import { ownFolder } from '../../../support/shared.js';
 
 const scratch = ownFolder('chosen-members');
 const hexcodes = await Hexcodes.load();

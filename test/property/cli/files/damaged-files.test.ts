@@ -4,18 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CliFolder } from '../../../support/cli.js';
 import { BAD_INPUT, DAMAGES, damagedBytes, NAMES, outcomeOf } from '../../../support/files/damaged.js';
 import { randomFrom } from '../../../support/open-world.js';
+import { sharedCommand } from '../../../support/shared.js';
 
 const SEED = 20_260_603;
 const TRIES = 150;
 console.log(`damaged files: seed ${SEED}`);
 
-const folder = new CliFolder();
+const folder = sharedCommand();
 const scratch = mkdtempSync(join(tmpdir(), 'hexcodes-damaged-'));
 afterAll(() => {
-  folder.remove();
   rmSync(scratch, { recursive: true });
 });
 

@@ -12,9 +12,8 @@ import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
 import { ByteWriter, parquetWrite } from 'hyparquet-writer';
 import Database from 'libsql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
-import { CliFolder } from '../../../support/cli.js';
 import { encodeFile } from '../../../support/files/convert.js';
 import {
   ARROW_REFERENCES,
@@ -38,6 +37,7 @@ import {
   XLSX_CASES,
 } from '../../../support/files/value-table.js';
 import { workbookXml } from '../../../support/files/workbook-xml.js';
+import { sharedCommand } from '../../../support/shared.js';
 
 const FIXTURES = resolve('test/fixtures/types');
 const ROWS = 3;
@@ -51,8 +51,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 const WIDE_DECIMAL = 'decimal256(50,5)';
 /** Types that Apache Arrow reads from Arrow, and not DuckDB. */
 const BY_APACHE = [WIDE_DECIMAL, INT96.name];
-const folder = new CliFolder();
-afterAll(() => folder.remove());
+const folder = sharedCommand();
 const library = await Hexcodes.load();
 let query: (sql: string) => Promise<Record<string, unknown>[]>;
 let queryArrow: (bytes: Uint8Array, names: readonly string[]) => Observed[];

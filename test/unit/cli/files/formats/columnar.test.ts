@@ -14,8 +14,7 @@ import { Hexcodes } from '#hexcodes';
 import { CliFolder } from '../../../../support/cli.js';
 import { encodeFile } from '../../../../support/files/convert.js';
 import { BAD_INPUT, outcomeOf } from '../../../../support/files/damaged.js';
-import { ownFolder } from '../../../../support/own-folder.js';
-import { sharedCommand } from '../../../../support/shared.js';
+import { ownFolder, sharedCommand } from '../../../../support/shared.js';
 
 const SCHEMA = 1;
 const DICTIONARY = 2;

@@ -8,7 +8,7 @@ import { jsonWeight, MAX_DEPTH } from '#dist/files/formats/values/json-columns.j
 import { MAX_ROW_TEXT, rowWindows, textSizeOf } from '#dist/files/held/ceiling.js';
 import { Hexcodes } from '#hexcodes';
 import { encodeFile } from '../../../../support/files/convert.js';
-import { ownFolder } from '../../../../support/own-folder.js';
+import { ownFolder } from '../../../../support/shared.js';
 
 const library = await Hexcodes.load();
 
