@@ -2,7 +2,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 
 // Linux takes the ports of outgoing connections from 32768 on, macOS and Windows from 49152 on: a port that it gave us
 // could belong to somebody's connection before the test listens on it.
@@ -33,6 +34,20 @@ async function isFree(port: number): Promise<boolean> {
   await once(server, 'close');
   return true;
 }
+
+/** An HTTP server on a port of loopback that the system chooses. */
+export async function listening(listener: RequestListener) {
+  const server = createHttpServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    if (server.listening) await once(server.close(), 'close');
+  };
+  return { port, base: `http://127.0.0.1:${port}`, close };
+}
+
+export type Listening = Awaited<ReturnType<typeof listening>>;
 
 // Runs a program in a network namespace of its own, with the receive buffers of its sockets as they are wanted.
 

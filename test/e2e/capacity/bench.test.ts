@@ -1,11 +1,10 @@
 // `hexcodes bench` as a command, in its shortest form: the shape of its results, its faults, and a comparison of two
 // runs.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type madeResults, samplesOf } from '../../support/capacity/made-results.js';
 import type { Ran } from '../../support/cli.js';
+import { listening } from '../../support/network.js';
 import { sharedCommand, sharedServer } from '../../support/shared.js';
 import { shippedFiles } from '../../support/shipped.js';
 
@@ -154,11 +153,9 @@ describe('a server elsewhere', () => {
     const headers = { 'x-api-key': server.key };
     const url = `${server.base}/v1/hexcodes/encode?lat=21.0288&lng=105.8525`;
     const answer = await (await fetch(url, { headers })).text();
-    const wrong = createServer((_, response) => response.end(answer));
-    await new Promise<void>((listening) => wrong.listen(0, '127.0.0.1', listening));
-    const { port } = wrong.address() as AddressInfo;
-    const { code, stdout, stderr } = await target(`http://127.0.0.1:${port}`, server.key);
-    wrong.close();
+    const wrong = await listening((_, response) => response.end(answer));
+    const { code, stdout, stderr } = await target(wrong.base, server.key);
+    await wrong.close();
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/a wrong answer: .*, and \S+ is right\n$/);
   });

@@ -1,28 +1,21 @@
 // The client's HTTP calls: against the real service, and against one that fails in every way.
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { WebSocket as UndiciWebSocket } from 'undici';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Hexcodes } from '#hexcodes';
 import { HexcodesClient } from '#hexcodes/client';
 import { HexcodesClient as WebClient } from '#hexcodes/client/web';
+import { listening } from '../../support/network.js';
 import { openKernel } from '../../support/open-world.js';
 import { sharedServer } from '../../support/shared.js';
 
 const library = new Hexcodes(openKernel());
 const server = sharedServer();
 
-let broken: Server | undefined;
-afterEach(async () => {
-  broken?.closeAllConnections();
-  await new Promise<void>((resolve) => (broken ? broken.close(() => resolve()) : resolve()));
-  broken = undefined;
-});
-
 async function against(listener: RequestListener): Promise<string> {
-  broken = createServer(listener);
-  await new Promise<void>((resolve) => broken!.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(broken.address() as AddressInfo).port}/v1`;
+  const { base, close } = await listening(listener);
+  onTestFinished(close);
+  return `${base}/v1`;
 }
 
 test.each([
@@ -263,8 +256,6 @@ test('another peer, or a path that is none, is PROTOCOL and never a position out
     const url = await against((_, res) => res.writeHead(httpStatus).end(body));
     const stranger = new HexcodesClient({ baseUrl: url, retries: 0 });
     await expect(stranger.encode(0, 0)).rejects.toMatchObject({ code: 'PROTOCOL' });
-    broken?.closeAllConnections();
-    broken?.close();
   }
 });
 
@@ -272,12 +263,11 @@ test.each([301, 302, 303, 307, 308])(
   'key and positions do not follow a redirect (%i)',
   async (httpStatus) => {
     const asked: (string | undefined)[] = [];
-    const elsewhere = createServer((req, res) => {
+    const { base: target, close } = await listening((req, res) => {
       asked.push(req.url);
       res.end('{"status":"OK"}');
     });
-    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-    const target = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    onTestFinished(close);
     const url = await against((req, res) => {
       req.resume();
       res.writeHead(httpStatus, { Location: `${target}${req.url}` }).end('{"status":"OK"}');
@@ -297,8 +287,6 @@ test.each([301, 302, 303, 307, 308])(
         await expect(stream.readable.getReader().read()).rejects.toMatchObject(due);
       }
     }
-    elsewhere.close();
-    elsewhere.closeAllConnections();
     expect(asked).toEqual([]);
   },
 );
@@ -323,8 +311,8 @@ test('an overloaded service is asked again, and then believed', async () => {
 });
 
 test('what cannot be reached, does not answer, is aborted or speaks otherwise', async () => {
-  const closed = new URL(await against(() => {})).origin;
-  broken?.close();
+  const { base: closed, close } = await listening(() => {});
+  await close();
   const nowhere = new HexcodesClient({ baseUrl: `${closed}/v1`, apiKey: 'secret', retries: 0 });
   const message = `${closed} cannot be reached: connect ECONNREFUSED ${closed.slice('http://'.length)}`;
   await expect(nowhere.decode('x')).rejects.toMatchObject({ code: 'NETWORK', message });

@@ -5,12 +5,13 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { WebSocket as UndiciWebSocket } from 'undici';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ADMIN_UNITS, Hexcodes } from '#hexcodes';
 import { type BulkOptions, type BulkSource, HexcodesClient, HexcodesClientError } from '#hexcodes/client';
 import { HexcodesClient as WebClient } from '#hexcodes/client/web';
 import { area, boundary, edge, neighbors, parent, suggest } from '#hexcodes/geometry';
+import { listening } from '../../support/network.js';
 import { openKernel } from '../../support/open-world.js';
 import { sharedServer } from '../../support/shared.js';
 
@@ -414,18 +415,10 @@ describe('bulk', () => {
     })
     .join('')}`;
 
-  let broken: Server | undefined;
-
-  afterEach(async () => {
-    broken?.closeAllConnections();
-    await new Promise<void>((resolve) => (broken ? broken.close(() => resolve()) : resolve()));
-    broken = undefined;
-  });
-
   async function against(listener: RequestListener): Promise<HexcodesClient> {
-    broken = createServer(listener);
-    await new Promise<void>((resolve) => broken!.listen(0, '127.0.0.1', resolve));
-    return new HexcodesClient({ baseUrl: `http://127.0.0.1:${(broken.address() as AddressInfo).port}/v1` });
+    const { base, close } = await listening(listener);
+    onTestFinished(close);
+    return new HexcodesClient({ baseUrl: `${base}/v1` });
   }
 
   async function textOf(answer: AsyncIterable<Uint8Array>): Promise<string> {

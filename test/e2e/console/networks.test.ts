@@ -1,13 +1,13 @@
 // The first load of the page: its bytes, over slow networks, and over those that fail.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consoleCases } from '../../support/console-module.js';
 import { hasChromium, mapState, openBrowser, openConsole } from '../../support/console-page.js';
 import { getBytes } from '../../support/http-calls.js';
+import { listening } from '../../support/network.js';
 import { ServedConsole } from '../../support/served-console.js';
 import { sharedOf, sharedServer } from '../../support/shared.js';
 import { shippedFiles } from '../../support/shipped.js';
@@ -227,7 +227,6 @@ type Fault = 'none' | 'hangs' | '502' | 'portal' | 'page of a portal' | 'no inde
 
 describe.skipIf(!hasChromium)('needs Chromium: networks that fail', () => {
   const served = new ServedConsole(false);
-  let proxy: Server;
   let port: number;
   let fault: Fault = 'none';
 
@@ -251,13 +250,9 @@ describe.skipIf(!hasChromium)('needs Chromium: networks that fail', () => {
   };
 
   beforeAll(async () => {
-    proxy = createServer(answer);
-    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
-    port = (proxy.address() as AddressInfo).port;
-  });
-  afterAll(async () => {
-    proxy?.closeAllConnections();
-    proxy?.close();
+    const proxy = await listening(answer);
+    ({ port } = proxy);
+    return proxy.close;
   });
 
   test('with a copy kept it opens after each of them', async () => {

@@ -4,21 +4,12 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { hasProgram } from '../../support/deploy/proxies.js';
+import { listening } from '../../support/network.js';
+import { ownFolder } from '../../support/shared.js';
 
 const UNIT = 'deploy/systemd/hexcodes.service';
 const WORKER_UNIT = 'deploy/systemd/hexcodes-worker@.service';
@@ -244,25 +235,14 @@ describe.skipIf(!hasProgram('kubectl'))('Kubernetes (where kubectl is installed)
 
 // Parts of the image that need no image: its health check, and what its file says of the packages.
 
-const folder = mkdtempSync(join(tmpdir(), 'hexcodes-image-files-'));
+const folder = ownFolder('image-files');
 let status = 200;
 const asked: string[] = [];
-const server = createServer((request, response) => {
+const { port, close } = await listening((request, response) => {
   asked.push(request.url!);
   response.writeHead(status).end('{}');
 });
-let port = 0;
-
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ({ port } = server.address() as AddressInfo);
-});
-
-afterAll(() => {
-  server.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(close);
 
 /** @param words of the command line of the image's first process @returns exit code of the check */
 async function check(words: string[], env: Record<string, string> = {}): Promise<number> {

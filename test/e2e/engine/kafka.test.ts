@@ -2,19 +2,17 @@
 // what goes wrong in odd ways, and kills. kcat reads the answers.
 
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
 import { Admin, Producer } from '@platformatic/kafka';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { CliFolder } from '../../support/cli.js';
 import { WorkerProcess } from '../../support/engine/frames.js';
 import { runKafkaBacklog, runKafkaKills } from '../../support/engine/kafka-runs.js';
 import { KafkaBroker, type KafkaMessage, kafkaNote, noKafka } from '../../support/kafka.js';
+import { listening } from '../../support/network.js';
 import { sharedCommand } from '../../support/shared.js';
 
 const NATS = 'nats://127.0.0.1:4222';
@@ -140,10 +138,9 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
   test('a record in Avro, whose schema is in a registry, is answered as JSON', async () => {
     const fields = ['lat', 'lng'].map((name) => ({ name, type: 'double' }));
     const schema = JSON.stringify({ type: 'record', name: 'Position', fields });
-    const registry = createServer((_request, response) => response.end(JSON.stringify({ schema })));
-    await once(registry.listen(0, '127.0.0.1'), 'listening');
+    const { base: url, close } = await listening((_, response) => response.end(JSON.stringify({ schema })));
+    onTestFinished(close);
     const { name, args } = await setUp();
-    const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
     start([...args, '--as', `${name}.in=avro`, '--schema-registry', url]);
     const message = Buffer.alloc(21);
     message.writeUInt32BE(300, 1);
@@ -153,7 +150,6 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
     writeFileSync(file, message);
     broker.produceFile(`${name}.in`, 'car', file);
     const [answer] = await stored(`${name}.out`, 1);
-    registry.close();
     expect([answer?.key, answer?.headers.get('Hexcodes-Format')]).toEqual(['car', 'json']);
     expect(JSON.parse(answer!.value.toString())).toEqual({
       ...{ lat: 21.0288, lng: 105.8525, hexcodes: 'HN-6GHP4-83RFR' },

@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { type AddressInfo, createConnection, createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type JetStreamManager, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream';
@@ -22,6 +21,7 @@ import {
 } from '../../support/engine/frames.js';
 import { killsInNamespace } from '../../support/engine/kill-run.js';
 import { messagesOf, NatsServer, natsNote, noNats, type StoredMessage } from '../../support/nats.js';
+import { listening } from '../../support/network.js';
 import { sharedCommand } from '../../support/shared.js';
 
 const folder = sharedCommand();
@@ -92,16 +92,14 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
     await worker.end();
     expect(worker.text).toMatch(/warning: .* fewer than 3 replicas/);
     expect(worker.text).toMatch(/warning: 127\.0\.0\.1:\d+ syncs its files every .*sync_interval: always/);
-    const hostile = createServer((_request, response) => {
+    const hostile = await listening((_request, response) => {
       const body = gzipSync(Buffer.concat([Buffer.alloc(64 << 20, ' '), Buffer.from('{}')]));
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(body);
     });
-    await once(hostile.listen(0, '127.0.0.1'), 'listening');
-    const { port } = hostile.address() as AddressInfo;
-    const other = new WorkerProcess(server.url, ['--monitor', `http://127.0.0.1:${port}`]);
+    const other = new WorkerProcess(server.url, ['--monitor', hostile.base]);
     await other.says('works on');
     await other.end();
-    hostile.close();
+    await hostile.close();
     expect(other.text).toMatch(/does not say how it syncs: its answer has more than 1048576 bytes/);
   });
 

@@ -3,12 +3,12 @@
 // all that the service says.
 
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { connect } from 'node:net';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { call, ENCODE, GOOD, postJson } from '../../../support/http-calls.js';
 import { scrape } from '../../../support/metrics.js';
+import { listening } from '../../../support/network.js';
 import { sendRaw, startServer, type TestServer } from '../../../support/server.js';
 import { sharedServer } from '../../../support/shared.js';
 
@@ -167,17 +167,15 @@ describe('the context of a trace', () => {
 
   test('spans go on with the trace of the caller and its state, and lines have the ids of the span', async () => {
     const bodies: string[] = [];
-    const collector = createServer(async (request, response) => {
+    const { base, close } = await listening(async (request, response) => {
       let text = '';
       for await (const chunk of request) text += chunk;
       bodies.push(text);
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
     });
-    collector.listen(0, '127.0.0.1');
-    await once(collector, 'listening');
-    const { port } = collector.address() as AddressInfo;
+    onTestFinished(close);
     // Callers decide: of others no span is recorded.
-    const server = await startServer({ otlpEndpoint: `http://127.0.0.1:${port}`, traceRatio: 0 });
+    const server = await startServer({ otlpEndpoint: base, traceRatio: 0 });
     const aheadMs = Date.now() + 3_600_000;
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => aheadMs + performance.now());
     const traceOf = (at: number): string => (at + 1).toString(16).padStart(32, 'a');
@@ -189,8 +187,6 @@ describe('the context of a trace', () => {
     for (const method of ['BREW', 'PUT']) await fetch(`${server.base}/v1/meta`, { method, headers });
     await server.stop();
     clock.mockRestore();
-    collector.closeAllConnections();
-    collector.close();
     const spans = bodies.flatMap((text) =>
       JSON.parse(text).resourceSpans.flatMap(({ scopeSpans }: { scopeSpans: { spans: Line[] }[] }) =>
         scopeSpans.flatMap((scope) => scope.spans),
@@ -276,13 +272,12 @@ describe('no key', () => {
   /** A key of another form, as HEXCODES_API_KEYS may have. */
   const OWN_KEY = 'PlainSecret0123456789abcdef';
 
-  /** Stands in for a collector of OpenTelemetry: it keeps what is posted, and answers as one. */
-  let collector: Server;
+  /** What a collector of OpenTelemetry, which keeps what is posted and answers as one, has got. */
   const exported: string[] = [];
   let server: TestServer;
 
   beforeAll(async () => {
-    collector = createServer((request, response) => {
+    const collector = await listening((request, response) => {
       let body = '';
       request.on('data', (chunk: Buffer) => {
         body += chunk.toString();
@@ -292,17 +287,12 @@ describe('no key', () => {
         response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
       });
     });
-    collector.listen(0, '127.0.0.1');
-    await once(collector, 'listening');
     server = await startServer({
       apiKeys: [{ name: 'own', secret: OWN_KEY }],
-      otlpEndpoint: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+      otlpEndpoint: collector.base,
       traceRatio: 1,
     });
-  });
-  afterAll(async () => {
-    collector.closeAllConnections();
-    await new Promise((resolve) => collector.close(resolve));
+    return collector.close;
   });
 
   const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
