@@ -47,8 +47,6 @@ export async function listening(listener: RequestListener) {
   return { port, base: `http://127.0.0.1:${port}`, close };
 }
 
-export type Listening = Awaited<ReturnType<typeof listening>>;
-
 // Runs a program in a network namespace of its own, with the receive buffers of its sockets as they are wanted.
 
 /** Maximum below 512 KiB: no peer can fill the buffer of uWS, so every socket gets its turn. */

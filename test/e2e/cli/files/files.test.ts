@@ -1,11 +1,9 @@
 // Files through the real command: every format in and out, columns, error policies, summaries.
-import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes, type HexcodesError } from '#hexcodes';
-import { writePointsCsv } from '../../../support/files/points-csv.js';
 import { sharedCommand } from '../../../support/shared.js';
 
 const folder = sharedCommand();
@@ -252,21 +250,6 @@ describe('other formats', () => {
     });
     expect(rowsOf(piped.stdout)).toHaveLength(6);
   });
-});
-
-test('a script of csv-parse, which-polygon and h3-js writes the same file', async () => {
-  writePointsCsv(folder.file('peer.csv'), 20_000, 4);
-  expect((await folder.run('encode peer.csv -o ours.csv -q')).code).toBe(0);
-  const peer = spawnSync(process.execPath, [
-    resolve('build/test/support/peers/files-script.js'),
-    folder.file('peer.csv'),
-    folder.file('theirs.csv'),
-  ]);
-  expect(peer.stderr.toString()).toBe('');
-  const ours = folder.read('ours.csv').split('\n');
-  const theirs = folder.read('theirs.csv').split('\n');
-  expect(ours.filter((line, i) => line !== theirs[i])).toEqual([]);
-  expect(ours.length).toBe(theirs.length);
 });
 
 const INDEX = resolve('data/index.bin');

@@ -272,7 +272,7 @@ describe('no key', () => {
   /** A key of another form, as HEXCODES_API_KEYS may have. */
   const OWN_KEY = 'PlainSecret0123456789abcdef';
 
-  /** What a collector of OpenTelemetry, which keeps what is posted and answers as one, has got. */
+  /** All that was posted to a stand-in for a collector of OpenTelemetry. */
   const exported: string[] = [];
   let server: TestServer;
 
