@@ -87,7 +87,7 @@ async function rowOf(name: string, lengthMs: number): Promise<string> {
 
 async function during(server: ServerProcess, lengthMs: number): Promise<HonestTally> {
   const over = new AbortController();
-  const tally = sendHonestSingles(server.port, server.key, { signal: over.signal });
+  const tally = sendHonestSingles(server.port, server.key, over.signal);
   await sleep(lengthMs);
   over.abort();
   return tally;
@@ -112,6 +112,9 @@ const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
 // Honest clients beside an abuser: each sends one position at a time, on a connection that it keeps or on a new one
 // for every request, and reads the answer. An answer that is late, cut or not 200 is a failure.
 const ANSWER_TIMEOUT_MS = 5000;
+const CLIENTS = 8;
+/** Between an answer and the next request of the same client. */
+const PAUSE_MS = 15;
 
 interface HonestTally {
   /** Latencies of the answers that came, in the order in which they came. */
@@ -120,18 +123,14 @@ interface HonestTally {
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** Sends singles from `clients` connections until the signal is given; half of them connect again for each request. */
-async function sendHonestSingles(
-  port: number,
-  key: string,
-  { clients = 8, pauseMs = 15, requests = Number.POSITIVE_INFINITY, signal }: HonestOptions = {},
-): Promise<HonestTally> {
+/** Sends singles from eight clients until the signal is given; half of them connect again for each request. */
+async function sendHonestSingles(port: number, key: string, signal: AbortSignal): Promise<HonestTally> {
   const latenciesMs: number[] = [];
   const failures: Record<string, number> = {};
   const request = `GET /v1/hexcodes/encode?lat=21.0288&lng=105.8525 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`;
   const client = async (keepsConnection: boolean): Promise<void> => {
     let socket: Socket | undefined;
-    for (let sent = 0; sent < requests && signal?.aborted !== true; sent++) {
+    while (!signal.aborted) {
       const startMs = performance.now();
       socket ??= connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => {});
       const failure = await oneAnswer(socket, request);
@@ -141,21 +140,12 @@ async function sendHonestSingles(
         socket.destroy();
         socket = undefined;
       }
-      await sleep(pauseMs);
+      await sleep(PAUSE_MS);
     }
     socket?.destroy();
   };
-  await Promise.all(Array.from({ length: clients }, (_, i) => client(i % 2 === 0)));
+  await Promise.all(Array.from({ length: CLIENTS }, (_, i) => client(i % 2 === 0)));
   return { latenciesMs, failures };
-}
-
-interface HonestOptions {
-  readonly clients?: number;
-  /** Between an answer and the next request of the same client. */
-  readonly pauseMs?: number;
-  /** Requests of each client. */
-  readonly requests?: number;
-  readonly signal?: AbortSignal;
 }
 
 /** Sends one request; resolves with the kind of failure, undefined for a whole answer with status 200. */
