@@ -81,7 +81,7 @@ test('the embedded files are those of the build: node tools/packages/go-data.mjs
   }
 });
 
-test('the vectors of its tests are those of the others', () => {
+test('its tests use the vectors of the other packages', () => {
   const copy = readFileSync('clients/go/testdata/doors.json', 'utf8');
   expect(copy).toBe(readFileSync('test/vectors/doors.json', 'utf8'));
 });

@@ -171,7 +171,7 @@ describe.skipIf(!hasPython)('(needs python3)', () => {
     expect(empty.results).toEqual([]);
   });
 
-  test('what is not a finite number fails its item alone', async () => {
+  test('a value that is not a finite number fails its item alone', async () => {
     const [answer, single] = await answersOf([
       ['encode_batch', [[21.0288, 105.8525], ['NaN', 105.8525], { lat: 21.0288, lng: 'NaN' }], 9],
       ['encode', 'NaN', 105.8525],

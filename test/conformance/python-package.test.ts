@@ -161,7 +161,7 @@ describe.skipIf(noPackage !== undefined)(`the Python package${packageNote}`, () 
     expect([code, stderr]).toEqual([0, expect.stringMatching(/\nOK\n$/)]);
   });
 
-  describe('is typed for those who use it', () => {
+  describe('has types for its users', () => {
     const right = [
       'from typing import List, Optional, Tuple',
       'import numpy as np',

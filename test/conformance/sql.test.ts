@@ -237,7 +237,7 @@ describe.each(DATABASES)('%s', (name, open) => {
       expect(within.sort()).toEqual(due.sort());
     });
 
-    test('hexcode_is_within: the same as a condition', async () => {
+    test('hexcode_is_within: a join condition', async () => {
       const family = FAMILIES.find((each) => each.length > 60)!;
       const cell = family.find((code) => readCode(code).resolution === 5)!;
       await database.fill(family);

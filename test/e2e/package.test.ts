@@ -127,7 +127,7 @@ test('every entry works where it is installed', () => {
   expect(above).toMatch(/^HN-/);
 });
 
-test('require() gets the same answers, and one error class for library and geometry', () => {
+test('require() gets equal answers, and one error class for library and geometry', () => {
   writeFileSync(
     join(folder, 'main.cjs'),
     `
@@ -181,7 +181,7 @@ test('the web bundle gives every recorded code and centre, alone', async () => {
   }
 });
 
-test('what is not used is not bundled', async () => {
+test('unused code is not bundled', async () => {
   const sizeOf = async (source: string): Promise<number> => {
     const entry = join(folder, 'entry.mjs');
     writeFileSync(entry, source);

@@ -113,7 +113,7 @@ describe('records', () => {
     expect(await readOtherwise([...texts, 'é'.repeat(64), 'é'.repeat(65), 'D\u0301'.repeat(20)])).toEqual([]);
   });
 
-  test('what is no text is a record that is not a hexcode', async () => {
+  test('a value that is no text is a record that is not a hexcode', async () => {
     const odd = [null, undefined, 7, {}, [], Symbol.iterator, 'HN-6GHP4\u0000-83RFR', ''];
     const { status } = hexcodes.decodeBatch(await recordsOf(odd));
     expect([...status]).toEqual(odd.map(() => 3));

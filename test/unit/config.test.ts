@@ -160,7 +160,7 @@ describe('sources', () => {
       expect(faultsOf({ config: path })).toEqual([expect.stringContaining(path)]);
   });
 
-  test('variables that Kubernetes sets for a Service of the name are not faults, but for a port of another meaning', () => {
+  test('variables that Kubernetes sets for a Service of this name are no faults, except a port with another meaning', () => {
     const env = {
       HEXCODES_SERVICE_HOST: '10.0.0.1',
       HEXCODES_SERVICE_PORT_HTTP: '80',
@@ -392,7 +392,7 @@ describe('Traccar', () => {
     expect(() => read('1048575')).toThrow('--traccar-backlog-bytes must be an integer from 1048576 to');
   });
 
-  test('files of credentials are named, and not read, by a service without such a sink', () => {
+  test('a service without a NATS sink names files of credentials and does not read them', () => {
     const { traccarNatsCredsFile, traccarNatsTlsCaFile } = readConfig(
       SETTING_NAMES,
       {},
@@ -409,7 +409,7 @@ describe('Traccar', () => {
     expect(own.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test('credentials of a NATS sink are those of the workers, and have no flags of the service', () => {
+  test("a NATS sink takes the workers' credentials, which are no flags of the service", () => {
     const { traccarNatsUser, traccarNatsToken } = readConfig(
       SETTING_NAMES,
       {},

@@ -482,7 +482,7 @@ describe('tests', () => {
     expect(idle).toEqual([]);
   });
 
-  test('import no more private modules than they did', () => {
+  test('import no further private modules', () => {
     expect(lines.length).toBeLessThanOrEqual(MAX_PRIVATE_IMPORTS);
   });
 });

@@ -139,7 +139,7 @@ describe('threads', async () => {
     expect(pool.figures.lostWorkers).toBe(0);
   });
 
-  test('where no thread starts, as without memory, blocks and those after them are given up, and close is not held up', async () => {
+  test('where no thread starts, as without memory, blocks are given up, and close does not wait', async () => {
     pool = new Pool({ kernel: { ...source, index: new Uint8Array(8) }, threads: 2, threadIdleMs: 1000 });
     for (let round = 0; round < 2; round++) {
       const answers = Array.from({ length: 6 }, () => pool.answerFrame(frameOf(10)));

@@ -232,7 +232,7 @@ describe('workflows', () => {
   const projectsOf = (script: string): string[] =>
     [...(scripts[script] ?? '').matchAll(/--project (\w+)/g)].map(([, name]) => name as string);
 
-  test('each line is one of .ci/run, or a part of it, but for what is named as untested', () => {
+  test('each line is one of .ci/run, or a part of one, except lines named as untested', () => {
     const steps = files.flatMap(stepsOf);
     const count = files.map((file) => readFileSync(file, 'utf8').match(/\brun:/g)?.length ?? 0);
     expect(steps).toHaveLength(count.reduce((sum, each) => sum + each));

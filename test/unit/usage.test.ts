@@ -182,7 +182,7 @@ describe('batches in parts', () => {
     expect(ledger.take(3)).toBeUndefined();
   });
 
-  test('a clock that is years ahead for a day removes nothing of what is kept', async () => {
+  test('a clock that is years ahead for a day removes no stored usage', async () => {
     const folder = join(root, 'ahead');
     const store = await openOrMakeUsage({ dataDir: folder, url: undefined });
     const ledger = ledgerOf();
@@ -210,7 +210,7 @@ describe('batches in parts', () => {
     await store.close();
   });
 
-  test('what is counted until a stop is stored once, while flushes of many keys are under way', async () => {
+  test('counts until a stop are stored once, while flushes of many keys are under way', async () => {
     const folder = join(root, 'flusher');
     const said: string[] = [];
     const note = (_: unknown, message?: string): void => void said.push(message ?? '');

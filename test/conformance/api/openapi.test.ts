@@ -132,7 +132,7 @@ describe.each(['/v1/hexcodes/encode', '/v1/hexcodes/decode'])('%s', (path) => {
 });
 
 describe.each(['/v1/hexcodes/encode/batch', '/v1/hexcodes/decode/batch'])('%s', (path) => {
-  test('what is allowed is accepted, each item of it', async () => {
+  test('each allowed item is accepted', async () => {
     const operation = api.operation(path, 'post');
     const { schema } = operation.requestBody!.content[JSON_TYPE]!;
     await fc.assert(
@@ -235,7 +235,7 @@ test('bodies of any bytes to /bulk are answered as described', async () => {
   }
 });
 
-test('what is wrong with every operation is answered as described: keys, Accept, length of the target, media type', async () => {
+test('faults of every operation are answered as described: keys, Accept, length of the target, media type', async () => {
   const base = `http://127.0.0.1:${described.server.port}`;
   for (const [path, methods] of Object.entries(api.document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {

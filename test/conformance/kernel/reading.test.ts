@@ -84,7 +84,7 @@ describe('any text', () => {
     expect([64, 65, 66, 128, 129].map((units) => kernel.exports.readText(units))).toEqual([0, 3, 3, 3, 3]);
   });
 
-  test('records of bytes are read as texts of the same characters', () => {
+  test('records of bytes are read as texts with their characters', () => {
     const kernel = openKernel();
     const random = randomFrom(SEED);
     const codes = randomCodes(kernel, random, 1);

@@ -23,7 +23,7 @@ test('it ends with 0, or with 5 where the machine was too noisy', () => {
   );
 });
 
-test('each part is told with the time left, which is not known at first', () => {
+test('each part is reported with the time left, which is unknown at first', () => {
   const lines = ran.stderr.split('\n');
   expect(lines[0]).toMatch(/^0:\d\d {2}noise of the machine$/);
   expect(lines.filter((line) => /^\d+:\d\d {2}.+, some \d+:\d\d left$/.test(line)).length).toBeGreaterThan(3);
@@ -98,7 +98,7 @@ test('results that cannot be written are found out before anything is measured',
   expect(folder.names()).toEqual(before);
 });
 
-test('an order to end ends the service that is measured, too, and takes its files away', async () => {
+test('a signal to stop also ends the measured service and removes its files', async () => {
   const temporary = folder.file('temporary');
   mkdirSync(temporary);
   const begun: { readonly services: string[] } = { services: [] };
@@ -134,7 +134,7 @@ describe('a server elsewhere', () => {
     return folder.run(['bench', ...flags]);
   };
 
-  test('it is measured without costs; where the disk is full the summary is printed all the same', async () => {
+  test('it is measured without costs; on a full disk the summary is still printed', async () => {
     const { code, stdout, stderr } = await target(server.base, server.key, '--json', '/dev/full');
     expect(code).toBe(4);
     expect(stderr).toContain('cannot write /dev/full: the disk is full');

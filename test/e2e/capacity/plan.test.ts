@@ -568,7 +568,7 @@ describe('sizing', () => {
     expect(two.carrying).toBeLessThanOrEqual(one.carrying);
   });
 
-  test('no more processes on a machine than carry more together', async () => {
+  test('no more processes on a machine than add throughput', async () => {
     const { answer } = await planOf('--vehicles 3000000', { speedUps: speedUpsOf(1, 1.8, 2.6, 2) });
     expect(answer.processesPerMachine).toBe(3);
   });

@@ -84,7 +84,7 @@ describe('files', () => {
     expect([code, stderr]).toEqual([3, expect.stringContaining(`results.json: ${message}`)]);
   });
 
-  test('whatever a disturbed run measured is written so that plan and compare read it', async () => {
+  test('the results of a disturbed run are written so that plan and compare read them', async () => {
     const samples = samplesOf([0, Number.POSITIVE_INFINITY]);
     const made = madeResults();
     const point = { ...made.ways[0]!.curve[0]!, costUs: Number.NaN };
@@ -161,7 +161,7 @@ describe('comparisons', () => {
     ]);
   });
 
-  test('of 200 pairs from the same noise at most six are said to differ', async () => {
+  test('of 200 pairs with equal noise at most six are said to differ', async () => {
     const pairs = Array.from(
       { length: 200 },
       (_, at) => [noisy(10, 0.2, 1000 + at), noisy(10, 0.2, 5000 + at)] as const,
@@ -390,7 +390,7 @@ describe('reading', () => {
     });
   });
 
-  test('the same arrivals as seconds and as ISO 8601 are the same trace', async () => {
+  test('arrivals as seconds and as ISO 8601 are one trace', async () => {
     const micros = Array.from({ length: 500 }, (_, at) => String((at * 7919) % 1_000_000).padStart(6, '0'));
     const seconds = await planOf(['time', ...micros.map((us) => `5.${us}`)]);
     expect(await planOf(['time', ...micros.map((us) => `2026-03-01T00:00:05.${us}Z`)])).toEqual(seconds);
@@ -558,7 +558,7 @@ describe('plans', () => {
     expect((await planOf(trace, '--headroom 0%')).answer).not.toBeNull();
   });
 
-  test('machines by cores, those that may fail, memory and price', async () => {
+  test('machines by cores, spares, memory and price', async () => {
     const trace = bursts(2000, 10, true);
     const flags = '--p99 2ms --cores-per-machine 2 --survive 2 --price 0.04';
     const { answer } = await planOf(trace, flags);

@@ -517,7 +517,7 @@ test('check says by its exit code that a code is invalid, whoever has left', asy
 /** Clears the screen, sets the title, begins a C1 sequence, turns the direction of writing round. */
 const EVIL = '\u001b[2J\u001b]0;x\u0007\u009b1m\u202e';
 
-test('texts of others come out of messages without control characters', async () => {
+test('foreign texts in messages have no control characters', async () => {
   folder.write('columns.csv', `id,${EVIL}a,${EVIL}b\n1,2,3\n`);
   folder.write('codes.csv', `hexcodes\n"${EVIL}"\n`);
   folder.write(`${EVIL}.csv`, 'lat,lng\n21.0288\n');

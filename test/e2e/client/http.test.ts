@@ -128,7 +128,7 @@ test('every point and text of a batch has its own status, in the words of the li
   }
 });
 
-test('batches take what those of the library take', async () => {
+test("batches take all that the library's batches take", async () => {
   const client = new HexcodesClient({ baseUrl: `${server.base}/v1`, apiKey: server.key });
   const positions = Float64Array.of(21.0288, 105.8525, 0, 0);
   const encoded = await client.encodeBatch(positions, { resolution: 10 });
@@ -214,7 +214,7 @@ test('a key with the line end of its file is the key, of calls and of streams', 
   expect((await stream.readable.getReader().read()).value?.count).toBe(1);
 });
 
-test('in a page a path is the address on the same origin', async () => {
+test("in a page a path is an address on the page's origin", async () => {
   vi.stubGlobal('location', new URL(`${server.base}/app/page.html?x#y`));
   onTestFinished(() => void vi.unstubAllGlobals());
 

@@ -434,7 +434,7 @@ describe('bulk', () => {
 
   const encode = { operation: 'encode', format: 'csv', resolution: 9 } as const;
 
-  test('a file, bytes and streams of every kind give the same answer, in Node and in the build for the web', async () => {
+  test('files, bytes and every kind of stream give one answer, in Node and in the build for the web', async () => {
     const file = `${server.dataDir}/points.csv`;
     writeFileSync(file, CSV);
     const sources: (() => Promise<BulkSource>)[] = [
@@ -615,7 +615,7 @@ describe('bulk', () => {
 
 const CODE = library.encode(21.0288, 105.8525).hexcodes;
 
-test('read tells all about a code, in any spelling', async () => {
+test('read describes a code in any spelling', async () => {
   const read = library.read(CODE)!;
   for (const spelling of [
     CODE,

@@ -211,7 +211,7 @@ describe.skipIf(!hasChromium)('needs Chromium: conversions', () => {
     });
   });
 
-  test('every recorded vector has the same code in the page, and the same centre', async () => {
+  test('every recorded vector has its code and its centre in the page', async () => {
     const rows = CODE_ROWS.map(({ lat, lng, resolution, code }) => ({
       line: `${lat},${lng},${resolution}`,
       code,
@@ -523,7 +523,7 @@ describe('files of the page', () => {
     },
   );
 
-  test('every file that the page names is there, typed, kept for ever, and the same in each encoding', async () => {
+  test('every file that the page names exists, typed, immutable, and equal in each encoding', async () => {
     const names = namesIn(page.body.toString());
     expect(names.length).toBeGreaterThan(8);
     for (const name of names) {
@@ -601,7 +601,7 @@ describe('files of the page', () => {
     expect(worker).not.toContain(shipped);
   });
 
-  test('the policy lets in the host of the map of the operator, and no other', async () => {
+  test("the policy allows the host of the operator's map, and no other", async () => {
     const tilesUrl = 'https://tiles.example/{z}/{x}/{y}.png';
     const other = await startServer({ tilesUrl, tilesAttribution: 'A & B "C" <d>' });
     onTestFinished(() => other.stop());

@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     (made) => made.close(),
   );
 
-  test('it drives, shows what is answered, and ends by itself', async () => {
+  test('it drives, shows the answers, and ends by itself', async () => {
     const server = await ServerProcess.start({ isQuiet: true });
     onTestFinished(() => server.kill());
 
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)('needs Chromium', () => {
     await close();
   });
 
-  test('it stops where nobody looks, and speaks the other language after a switch', async () => {
+  test('it stops in a hidden page, and speaks the other language after a switch', async () => {
     const server = await ServerProcess.start({ isQuiet: true });
     onTestFinished(() => server.kill());
 

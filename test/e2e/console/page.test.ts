@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('needs Chromium: the map of WebGL', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a wrong code is answered with those it may have been, the nearest to the view first', async () => {
+  test('a wrong code is answered with likely codes, the nearest to the view first', async () => {
     const { page, faults } = shared;
     await expect
       .poll(async () => Number(await page.locator('#map').getAttribute('data-grid')))
@@ -223,7 +223,7 @@ describe.skipIf(!hasChromium)('needs Chromium: without WebGL', () => {
       await page.context().close();
     });
 
-    test('dark and light are those of the system until one chooses, and the choice stays', async () => {
+    test('dark and light follow the system until one is chosen, and the choice stays', async () => {
       const { page } = await served.open({ colorScheme: 'dark' });
       const theme = (): Promise<string | null> => page.locator('html').getAttribute('data-theme');
       const paper = (): Promise<string> =>
@@ -635,7 +635,7 @@ describe.skipIf(!hasChromium)('needs Chromium: without WebGL', () => {
       await close();
     });
 
-    test('without such a voice nothing is sent to another, and the page says so', async () => {
+    test('without a local Vietnamese voice no remote one reads, and the page says so', async () => {
       const { page, faults, close } = await opened('vi-VN', [{ lang: 'vi-VN', localService: false }]);
       expect(await page.locator('#read-aloud').isVisible()).toBe(false);
       expect(await page.locator('#spell p').textContent()).toBe(

@@ -264,7 +264,7 @@ describe.skipIf(!hasChromium)('needs Chromium: phones', () => {
     }
   });
 
-  test('arrows choose among suggestions, × clears the box, and what is on the clipboard is pasted', async () => {
+  test('arrows choose among suggestions, × clears the box, and the clipboard is pasted', async () => {
     const { page, faults } = opened;
     await page.setViewportSize({ width: 360, height: 740 });
     const box = page.locator('#code');
@@ -668,7 +668,7 @@ describe('forced colours', () => {
       await page.click('#tab-place');
     });
 
-    test('what is chosen looks otherwise than what is beside it', async () => {
+    test('a chosen button looks different from its neighbours', async () => {
       const { page } = opened;
       await page.click('#ladder summary');
       const looks = (selector: string): Promise<string[]> =>

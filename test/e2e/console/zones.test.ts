@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
     });
 
     if (!hasWebgl)
-      test('list and file of two zones are those of the command', async () => {
+      test("list and file of two zones equal the command's", async () => {
         const { page, faults } = opened;
         const place = await page.locator('#place-code').textContent();
         await drawZone(page, SQUARE, 'Kho "A", Hoàn Kiếm');
@@ -521,7 +521,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones that are kept', () => {
     await page.emulateMedia({ forcedColors: 'none' });
   });
 
-  test('a browser that keeps nothing says so, and two tabs have the same zones', async () => {
+  test('a browser without storage says so, and two tabs share their zones', async () => {
     const { page, faults } = await withKept(kept([zone('a', 'A'), zone('b', 'B')]));
     await page.click('#tab-zones');
     await waitForCodes(page);

@@ -51,7 +51,7 @@ test('every variable that a file of deploy/ sets is a setting', () => {
   expect(found.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-test('workers: options of the units and manifests are those of the command, and KEDA looks at its stream', () => {
+test("workers: units and manifests use the command's options, and KEDA watches its stream", () => {
   const manifests = ['deployment', 'scaled-object', 'kustomization'].map((name) =>
     readFileSync(`deploy/kubernetes/workers/${name}.yaml`, 'utf8'),
   );

@@ -304,7 +304,7 @@ describe.skipIf(noNats !== undefined)(`hexcodes worker service${natsNote}`, () =
     expect((await points()) - before).toBe(200);
   });
 
-  test('stopped, it answers no more, and ends with 0', async () => {
+  test('stopped, it no longer answers, and exits with 0', async () => {
     for (const instance of instances) expect(await instance.end()).toBe(0);
     await expect(ask('encode', '{"points":[]}')).rejects.toThrow(/no responders/i);
   });

@@ -546,7 +546,7 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
     expect(reply.json()).toMatchObject({ results: [{ hexcodes: 'HN-6GHP4-83RFR' }] });
   });
 
-  test('positions of vehicles over MQTT and of producers come out as frames', async () => {
+  test('positions of vehicles over MQTT and of producers become frames', async () => {
     const before = await countOf('HEXCODES_IN');
     await start('worker', /collects/, 'worker', 'collect');
     const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${server.mqttPort}`, {
@@ -633,7 +633,7 @@ describe.skipIf(noNats !== undefined)(`roles on the bus${natsNote}`, () => {
     expect(await Promise.all(['HEXCODES_OUT', 'HEXCODES_IN'].map(countOf))).toEqual(before);
   });
 
-  test('without credentials nobody comes in', async () => {
+  test('without credentials no client is admitted', async () => {
     await expect(server.connect()).rejects.toThrow(/authorization/i);
     const ran = await folder.run(['worker', 'setup', '--nats', server.url]);
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('refuses these credentials')]);
@@ -810,7 +810,7 @@ describe.skipIf(noNats !== undefined)(`workers of messages${natsNote}`, () => {
     expect([worker.counts.redelivered, worker.hasEnded]).toEqual([0, false]);
   });
 
-  test('a collector goes on after long ids, odd headers and long subjects', async () => {
+  test('a collector continues after long ids, odd headers and long subjects', async () => {
     const collector = await start('collect', 'collects');
     const position = '{"id":1,"lat":21.0288,"lng":105.8525}';
     nc.publish('fleet.1', `{"id":"${'i'.repeat(900_000)}","lat":21,"lng":105}`);

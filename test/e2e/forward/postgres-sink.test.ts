@@ -79,7 +79,7 @@ describe.skipIf(noPostgres !== undefined)(`(PostgreSQL: ${noPostgres ?? 'here'})
     await sink.close();
   });
 
-  test('a batch that fails leaves nothing; after a restart of the database the next goes on', async () => {
+  test('a failed batch leaves nothing; after a restart of the database the next one is stored', async () => {
     const { sink, sql, deliver } = opened();
     await deliver(lineOf({}));
     await expect(deliver(lineOf({ id: idOf(2) }), lineOf({ id: 'no id' }))).rejects.toThrow('uuid');

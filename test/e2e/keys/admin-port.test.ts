@@ -90,7 +90,7 @@ test('a key is made, shown, listed, changed, rotated, disabled, enabled and revo
     });
 });
 
-test('who may not is told so, by the statuses of /v1', async () => {
+test('callers without permission are refused by the statuses of /v1', async () => {
   for (const key of ['', 'unknown']) {
     const answer = await call('GET', '', key);
     expect([answer.status, answer.body.status]).toEqual([401, 'REQUEST_DENIED']);
@@ -207,7 +207,7 @@ test('the log says who changed what, and holds no text', () => {
   for (const text of texts) expect(server.log()).not.toContain(text);
 });
 
-test('a call with an Idempotency-Key makes one key, however often it is sent, also at the same time', async () => {
+test('a call with an Idempotency-Key makes one key, even if it is sent several times at once', async () => {
   const create = async (once: string, name: string): Promise<Answer> => {
     const answer = await fetch(`http://127.0.0.1:${server.adminPort}/admin/v1/keys`, {
       method: 'POST',

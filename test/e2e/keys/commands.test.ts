@@ -45,7 +45,7 @@ async function statusOf(text: string, dataDir = dir, env: Record<string, string>
   return status;
 }
 
-test('a key is made with what its flags say, and changed by what is given', () => {
+test('a key is made by its flags, and only given flags change it', () => {
   keys(['init']);
   const flags = ['--scope', 'decode,encode', '--scope', 'admin', '--expires', '2099-01-31'];
   const bounds = ['--origin', 'https://a.vn', '--cidr', '10.0.0.0/8,2001:db8::/32'];
@@ -91,7 +91,7 @@ test('flags that are wrong are refused, and no key is made', () => {
   expect(keys(['list']).stdout).toBe('');
 });
 
-test('rotate shows another text for the same id; a key has to be there and not revoked', async () => {
+test('rotate shows a new secret for the id; the key must exist and not be revoked', async () => {
   keys(['init']);
   const { id, text } = made('fleet');
   const rotated = keys(['rotate', id, '--overlap', '1h', '--show']);
@@ -123,7 +123,7 @@ test('a key can be disabled and revoked although the pepper is lost', () => {
 });
 
 describe('files of keys', () => {
-  test('export and import, by digests, under the same pepper', async () => {
+  test('export and import, by digests, under one pepper', async () => {
     keys(['init']);
     const { id, text } = made('fleet', '--scope', 'encode');
     expect(keys(['export', file('keys.json')]).code).toBe(0);

@@ -326,7 +326,7 @@ describe('scopes', () => {
     },
   );
 
-  test('a key that is changed and still lets its client in ends nothing', async () => {
+  test('a changed key that still admits its client ends no connection', async () => {
     const { id, text } = await newKey();
     const stream = await RawWebSocket.open(server.port, handshake(text));
     await inStore((changer) =>
@@ -413,7 +413,7 @@ describe('scopes', () => {
     },
   );
 
-  test('keys that differ in one setting only are told apart by a service that starts with them', async () => {
+  test('a service distinguishes keys that differ in one setting only', async () => {
     const settings: Partial<KeySettings>[] = [{}, { scopes: ['encode'] }, { cidrs: ['192.0.2.0/24'] }, {}];
     settings.push({ origins: ['https://a.vn'] }, { limits: { pointsPerDay: 1 } });
     settings.push({}, {}, {}, {});

@@ -88,7 +88,7 @@ describe.skipIf(noPostgres !== undefined)(
       expect(list.find(({ name }) => name === 'first')?.last_used).toMatch(/^20/);
     });
 
-    test('a change that nobody is notified of is seen by the next look', async () => {
+    test('a change without a notification is found by the next poll', async () => {
       const server = await node();
       postgres.sql(
         'CREATE OR REPLACE FUNCTION pg_temp.nothing() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
@@ -139,7 +139,7 @@ describe.skipIf(noPostgres !== undefined)(
       60_000,
     );
 
-    test('a database that hangs is one that is away; the service stops all the same', async () => {
+    test('a database that hangs counts as unreachable; the service can still stop', async () => {
       const server = await node();
       const { text } = await made('fleet');
       await becomes(server, text, 200);
@@ -225,7 +225,7 @@ describe.skipIf(why !== undefined)(`PostgreSQL by TLS${why === undefined ? '' : 
       env: { ...process.env, HEXCODES_STORE: url, HEXCODES_KEY_PEPPER: 'a pepper of the test' },
     });
 
-  test('a certificate of the URL is believed, no other, and no connection goes on without TLS', () => {
+  test('only the certificate of the URL is trusted, and no connection continues without TLS', () => {
     const trusted = init(postgres.url('postgres', `?sslmode=verify-full&sslrootcert=${certificate}`));
     expect([trusted.status, trusted.stderr]).toEqual([
       0,

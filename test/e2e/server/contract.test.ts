@@ -69,7 +69,7 @@ describe('methods', () => {
     }
   });
 
-  test('a path with other slashes, another case or a wrong letter is told the path that was meant', async () => {
+  test('a path with extra slashes, another case or a wrong letter is answered with the path that was meant', async () => {
     const document = (await (await fetch(`http://127.0.0.1:${server.port}/openapi.json`)).json()) as {
       paths: object;
     };

@@ -141,7 +141,7 @@ test('its rate that processes share: what the store says is left of it', async (
   await expect.poll(async () => (await call(to, ENCODE, made.keys.fleet.text)).status).toBe(429);
 });
 
-test('its positions: those that the sink had not taken, once, in their order', async () => {
+test('its positions: the ones that the sink had not taken, once, in order', async () => {
   const sink = await HttpSinkServer.start();
   const waiting = made.forwarded.slice(made.delivered.length);
   expect(made.forwarded.slice(0, made.delivered.length)).toEqual(made.delivered);

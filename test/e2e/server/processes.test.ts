@@ -61,7 +61,7 @@ describe('refused uploads', () => {
   const head = (headers: string): string =>
     `POST /v1/hexcodes/encode/bulk HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nX-API-Key: ${COMMAND_KEY}\r\n${headers}\r\n\r\n`;
 
-  test('a small body that is refused is skipped, and what follows in the same segment is answered', async () => {
+  test('a small refused body is skipped, and the request after it in one segment is answered', async () => {
     const { port } = new URL(base);
     const answers = await sendRaw(
       Number(port),

@@ -80,7 +80,7 @@ describe('clients that misbehave', () => {
     }
   });
 
-  test('clients that close the connection at any place of a request disturb nobody', async () => {
+  test('clients that close the connection at any byte of a request disturb no other', async () => {
     const request = post('/v1/hexcodes/encode', 'application/json', JSON_BODY);
     await Promise.all(
       Array.from({ length: 200 }, async (_, i) => {

@@ -262,7 +262,7 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     rmSync(dataDir, { recursive: true });
   });
 
-  test('a supervisor that is killed takes its processes with it, once their answers are finished', async () => {
+  test('a killed supervisor ends its processes once their answers are finished', async () => {
     const service = serve(['--processes', '2', '--grace-ms', '1000']);
     const { pids } = await service.line('all processes listen');
     service.child.kill('SIGKILL');

@@ -454,7 +454,7 @@ describe('one node', () => {
   const usage = (...args: string[]) =>
     spawnSync(process.execPath, [MAIN, 'usage', ...args, '--data-dir', dir], { encoding: 'utf8' });
 
-  test('a stop stores what is counted, and a quota goes on after a restart', async () => {
+  test('a stop stores all counts, and a quota continues after a restart', async () => {
     const limits = { defaultPointsPerDay: 10, usageFlushMs: 600_000 };
     const first = await start(limits);
     expect(await batch(first.base, first.key, 7)).toBe(200);

@@ -98,7 +98,7 @@ describe.skipIf(!existsSync(path))('(not on a machine without HEXCODES_TRUTH)', 
     expect(wrong).toEqual([]);
   });
 
-  test('positions more than 2 km on the wrong side are those that docs/accuracy.md lists', async () => {
+  test('positions more than 2 km on the wrong side are listed in docs/accuracy.md', async () => {
     const library = await Hexcodes.load();
     const range = (text: string): [number, number] => text.split(' to ').map(Number) as [number, number];
     const listed = [...readFileSync('docs/accuracy.md', 'utf8').matchAll(AREA_ROW)].map(

@@ -169,7 +169,7 @@ describe('encode', () => {
     }
   });
 
-  test('records of both builds are the same bytes, and those of pack', () => {
+  test("records of both builds are equal bytes, and equal pack's", () => {
     const [release, debug] = [fastKernel('kernel'), fastKernel('kernel.debug')];
     const next = randomFrom(SEED);
     for (let resolution = 0; resolution < 16; resolution++) {
@@ -375,7 +375,7 @@ describe('decode', () => {
     }
   });
 
-  test('centres lie within 1e-9 degrees of those of h3-js', () => {
+  test("centres lie within 1e-9 degrees of h3-js's", () => {
     const kernel = fastKernel();
     const next = randomFrom(SEED);
     let farthest = 0;

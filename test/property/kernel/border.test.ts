@@ -66,7 +66,7 @@ describe.each(BUILDS)('%s', (build) => {
     }
   });
 
-  test('a border of so many lines that their lists do not fit: they are made again', () => {
+  test('a border whose lists of lines do not fit: the lists are made again', () => {
     const file = writeIndexFile(fineLine(), 'none');
     const made = kernelOf(build, file);
     const madePeer = new BorderPeer(file);

@@ -198,7 +198,7 @@ test.each([
   }
 });
 
-test('a scan stops at its limit, and goes on from there', () => {
+test('a scan stops at its limit, and resumes there', () => {
   const block = Buffer.from('{"lat":1,"lng":2}\n'.repeat(40));
   members.text.block.set(block);
   expect(members.scan(0, block.length, 16, 0, false)).toEqual([16, 18 * 16]);

@@ -57,7 +57,7 @@ describe('the search for a knee', () => {
     },
   );
 
-  test('a late generator is told from a slow server', async () => {
+  test('a late generator is distinguished from a slow server', async () => {
     const { measure } = server(1000, { lateShare: 0.02, p99Us: 60_000 });
     const found = await searchKnee({ ...SEARCH, startPerS: 300, measure });
     expect(found.ratePerS).toBeLessThanOrEqual(1000);
@@ -277,7 +277,7 @@ describe('theory', () => {
     expect(shareAtMost(new Float64Array(0), 1)).toBe(0);
   });
 
-  test('percentiles are those of the sorted values, whatever their order', () => {
+  test('percentiles equal those of the sorted values, whatever the order', () => {
     const uniform = randomFrom(3);
     const orders: ((at: number) => number)[] = [
       (at) => at,

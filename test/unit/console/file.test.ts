@@ -173,7 +173,7 @@ describe('conversion', async () => {
     expect(answer.text.match(/,(?:HN|HCM),OK/g)).toEqual([',HN,OK', ',HCM,OK']);
   });
 
-  test('ids of lines whose positions have other names keep their digits, on whatever line they come first', async () => {
+  test('ids of lines whose positions have other names keep their digits, whichever line has them first', async () => {
     const ids = ['12345678901234567890', '9007199254740993', '0.1000', '1e3', '"\\u0041"'];
     const answers = ['Latitude', 'latitude', 'lat'].map(async (lat) => {
       const lines = [...Array.from({ length: 150 }, () => ''), ...ids.map((id) => `"id":${id},`)];

@@ -158,7 +158,7 @@ describe('vehicles', async () => {
     expect(open).toBeLessThan(isOpen.length * 0.7);
   });
 
-  test('vehicles stay on streets, and go as far as their time lets them', async () => {
+  test('vehicles stay on streets, and drive as far as their time allows', async () => {
     const library = await Hexcodes.load();
     const lattice = latticeAround(...DA_NANG, land);
     const vehicles = new Vehicles(COUNT, lattice, randomFrom(5));

@@ -62,7 +62,7 @@ describe('hexagons', async () => {
     expect([gridResolutionAt(1, 16), gridResolutionAt(1e15, 16)]).toEqual([0, 15]);
   });
 
-  test('before h3-js is there the map has no hexagons, and a place a view all the same', () => {
+  test('before h3-js is loaded the map has no hexagons, but a place already has a view', () => {
     const loaded = h3.now;
     h3.now = undefined;
     const view = { west: 105.8, south: 21.0, east: 105.9, north: 21.1 };

@@ -36,7 +36,7 @@ describe('codes', async () => {
     expect(placeAt(library, 48.8, 2.3, 9)).toBeUndefined();
   });
 
-  test('a code has only its own and those of its parents, and finds back', () => {
+  test("a code has only its own cell and its parents', and leads back to them", () => {
     const place = placeOf(library, 'hn 6ghp4 83rfr')!;
     expect([place.hexcodes, place.resolution, place.from]).toEqual(['HN-6GHP4-83RFR', 13, undefined]);
     const larger = atResolution(library, place, 7);
@@ -170,7 +170,7 @@ describe('values and texts', async () => {
     provinceColor(admin: number): readonly number[];
   }>('points/drawn-points.ts');
 
-  test('a value tells what it is now, and those who ask are told at once', () => {
+  test('a value has its present content, and `each` hears it at once', () => {
     const value = new Value(1);
     const heard: string[] = [];
     value.on((now) => heard.push(`on ${now}`));
@@ -181,7 +181,7 @@ describe('values and texts', async () => {
     expect(heard).toEqual(['each 1', 'on 2', 'each 2', 'on 2', 'each 2']);
   });
 
-  test('each text has both languages with the same names, which are filled in', () => {
+  test('each text has both languages with equal placeholders, which are filled in', () => {
     const namesIn = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
     for (const [key, [vi, en]] of Object.entries(TEXTS))
       expect([key, namesIn(vi)]).toEqual([key, namesIn(en)]);

@@ -207,7 +207,7 @@ describe('pasted lines', async () => {
     expect(planOf(text, true).hasHeader).toBe(true);
   });
 
-  test('encodings of old programs are told by the first bytes', () => {
+  test('encodings of old programs are detected by the first bytes', () => {
     const text = 'tên,vĩ độ,kinh độ\nHồ Gươm,21.0288,105.8525\n';
     const utf16 = Buffer.from(text, 'utf16le');
     const swapped = Buffer.from(utf16).swap16();

@@ -192,7 +192,7 @@ describe('formats', () => {
         );
     });
 
-    test('arrays of positions keep the text of each item, whatever it holds', async () => {
+    test('arrays of positions keep the text of each item, whatever members it has', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }), { maxLength: 6 }),

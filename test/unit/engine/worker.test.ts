@@ -141,7 +141,7 @@ describe('the worker', () => {
     expect(said).toEqual(expect.arrayContaining(['fault 1', 'fault 2']));
   });
 
-  test('a message that cannot be converted is a dead letter after so many tries, with the reason', async () => {
+  test('a message that cannot be converted becomes a dead letter after a number of tries, with the reason', async () => {
     const engine = new MemoryEngine([{ id: 'm', bytes: new Uint8Array([1, 2]) }]);
     let tries = 0;
     const converter = converterOf(library);
@@ -229,7 +229,7 @@ describe('the worker', () => {
     );
   });
 
-  test('no more is held than was allowed, but for one message', async () => {
+  test('no more bytes are held than allowed, but for one message', async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -247,7 +247,7 @@ describe('the worker', () => {
     expect(engine.stored.size).toBe(10);
   });
 
-  test('a stop gives back what is not stored', async () => {
+  test('a stop gives unstored points back', async () => {
     const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }], () => new StoreFault('away', 'away'));
     const worker = workerOf(engine);
     const running = worker.run();
@@ -352,7 +352,7 @@ describe('the worker', () => {
     expect(most).toBe(1);
   });
 
-  test('an answer of which nobody knows whether it is stored gives its message back at once', async () => {
+  test('an answer that may or may not be stored gives its message back at once', async () => {
     const engine = new MemoryEngine([{ id: 'm', bytes: frameOf(1) }], () => 'lost');
     const worker = workerOf(engine);
     await settled(worker, engine);
@@ -450,7 +450,7 @@ describe('the outbox', () => {
     expect(sent).toHaveLength(4);
   });
 
-  test('what is added while others are sent goes in the next turn, and nothing twice', async () => {
+  test('rows added during a send go with the next one, and none twice', async () => {
     const outbox = new Outbox();
     const sent: string[] = [];
     outbox.add(() => {

@@ -165,7 +165,7 @@ describe('the backlog', () => {
     await backlog.close();
   });
 
-  test('what is left waits for the next process; an empty folder goes', async () => {
+  test('remaining rows wait for the next process; an empty folder is removed', async () => {
     const left = await Backlog.open(newFolder(), 1000);
     await left.append(lines(0, 2), 2);
     await left.close();
@@ -221,7 +221,7 @@ describe('the backlog', () => {
     expect(left.hasUnjudged).toBe(false);
   });
 
-  test('an owner that cannot be seen lives while its folder changes, whatever its clock says', () => {
+  test('an owner of another boot or namespace counts as alive while its folder changes, whatever its clock says', () => {
     const { parent, namespace, boot, folder, touchAs } = owners();
     const names = [`backlog-5-77-5-9${namespace}-${boot}-1`, `backlog-7-77-5-${namespace}-${boot}x-1`];
     // Half a century ago by the clock of this machine.
@@ -272,7 +272,7 @@ describe('the backlog', () => {
     await backlog.close();
   });
 
-  test('lines of which a full disk takes a part are not there, and the next ones follow', () => {
+  test('lines cut short by a full disk are dropped, and the next ones follow', () => {
     const folder = join(root, 'full');
     const script = `
     const { Backlog } = await import(${JSON.stringify(resolve('dist/server/traccar/forward/backlog.js'))});

@@ -63,7 +63,7 @@ describe('families and shapes', () => {
   }
 
   describe('family', () => {
-    test('parent and children are those of H3, within the admin code', () => {
+    test("parent and children equal H3's, within the admin code", () => {
       for (const { code, cell, adminCode } of corpus(400, 1)) {
         const resolution = h3.getResolution(cell);
         for (let coarser = 0; coarser <= resolution; coarser++) {
@@ -128,7 +128,7 @@ describe('families and shapes', () => {
   });
 
   describe('shape', () => {
-    test('area and boundary are those of H3', () => {
+    test("area and boundary equal H3's", () => {
       for (const { code, cell } of corpus(200, 3)) {
         expect(area(hexcodes, code)).toBe(h3.cellArea(cell, 'm2'));
         expect(boundary(hexcodes, code)).toEqual(h3.cellToBoundary(cell));
@@ -379,7 +379,7 @@ test.each(rows)('%s', (text, wanted) => {
   expect(named(text)).toBe(wanted);
 });
 
-test('the order of two numbers is said where Viet Nam alone tells it', () => {
+test('the order of two numbers is stated where only Viet Nam decides it', () => {
   expect(findCode(library, '105.8525, 21.0288')).toMatchObject({ isSwapped: true });
   expect(findCode(library, '21.0288, 105.8525')).toMatchObject({ isSwapped: false });
   expect(findCode(library, '48.85, 2.35')).toEqual({

@@ -158,7 +158,7 @@ describe('cover', () => {
     expect(beside).toEqual(alone);
   });
 
-  test('cells by their centres are those whose centre is in it', () => {
+  test('cells by centre have their centre in the area', () => {
     const centred = new Set(cover(library, STAR, { resolution: 8, cells: 'center' }).map(cellOf));
     const around = h3Disk(latLngToCell(20.95, 105.9, 8), 80);
     expect(around.length).toBeGreaterThan(19_000);
@@ -168,7 +168,7 @@ describe('cover', () => {
     }
   });
 
-  test('cells inside it have all corners in it, and are among those by their centres, which touch it', () => {
+  test('cells inside have all corners in the area, and are among the cells by centre, which touch it', () => {
     const inside = cover(library, STAR, { resolution: 8, cells: 'inside' });
     const centred = new Set(cover(library, STAR, { resolution: 8, cells: 'center' }));
     for (const code of inside) {
@@ -189,7 +189,7 @@ describe('cover', () => {
     }
   });
 
-  test('compacted: fewer codes, and the same answers everywhere', () => {
+  test('compacted: fewer codes, with equal answers everywhere', () => {
     const compacted = cover(library, STAR, { resolution: 9, compact: true });
     const plain = cover(library, STAR, { resolution: 9 });
     expect(compacted.length).toBeLessThan(plain.length / 3);

@@ -80,7 +80,7 @@ describe('who is admitted', () => {
     expect(costOf('good')).toBe('allowed 0+0');
   });
 
-  test('a change forgets what is remembered; removed keys are unknown', () => {
+  test('a change clears the cache; removed keys are unknown', () => {
     const { ring, costOf } = countingRing();
     ring.change([storedKey('text'), storedKey('other', { id: 'b' })]);
     expect([costOf('text'), costOf('text')]).toEqual(['allowed 1+1', 'allowed 0+0']);
@@ -94,7 +94,7 @@ describe('who is admitted', () => {
     expect(ring.size).toBe(1);
   });
 
-  test('a text that is taken from a key is unknown at once; both texts of a rotation are the same key', () => {
+  test('a revoked secret is unknown at once; both secrets of a rotation belong to one key', () => {
     const { ring, costOf } = countingRing();
     ring.change([storedKey('one')]);
     const before = allowed(ring, 'one');
@@ -151,7 +151,7 @@ describe('who is admitted', () => {
     expect([costOf('other'), costOf('other')]).toEqual(['allowed 1+1', 'allowed 0+0']);
   });
 
-  test('a key goes on with what it was admitted for only while it has the scope', () => {
+  test('a key continues admitted work only while it has the scope', () => {
     const ring = new KeyRing(PEPPER);
     ring.change([storedKey('text')]);
     const key = allowed(ring, 'text');
@@ -162,7 +162,7 @@ describe('who is admitted', () => {
     expect(key.limits).toEqual({});
   });
 
-  test('uses are told once for each key', () => {
+  test('uses are reported once for each key', () => {
     const ring = new KeyRing(PEPPER);
     ring.change([
       storedKey('text'),
@@ -228,7 +228,7 @@ describe('the follower', () => {
     ),
   );
 
-  test('whatever happens between the reads, what is known is what is in the store', async () => {
+  test('whatever happens between reads, the cache equals the store', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const world = new World();
@@ -367,7 +367,7 @@ describe('odd rows', () => {
     );
   });
 
-  test("views of an operator beside the tables are nobody's business", async () => {
+  test("an operator's views beside the tables are ignored", async () => {
     edited('CREATE VIEW active AS SELECT id FROM api_key');
     const store = await openStore({ dataDir: folder.path, url: undefined });
     expect(await store.count()).toBe(2);
@@ -399,7 +399,7 @@ describe('many keys', () => {
   const ids = (from: number, to: number): string[] =>
     Array.from({ length: to - from }, (_, n) => `k${from + n}`);
 
-  test('each is read once, whatever the numbers of their changes, in the order they were made', async () => {
+  test('each change is read once, in the order in which it was made, whatever its number', async () => {
     await put(0, MANY);
     const { change } = await store.head();
     // Keys from before changes were counted have one number.

@@ -24,7 +24,7 @@ function codeOf(run: () => unknown): string {
   return 'no error';
 }
 
-test('tables that the entries export, and those of a kernel, are frozen with all that is in them', async () => {
+test('exported tables, and tables of a kernel, are frozen with all they hold', async () => {
   const { kernel } = await Hexcodes.load();
   const entries = [library, geometry, client].flatMap((entry) => Object.values(entry));
   const tables = [...entries, kernel.formerProvinces, kernel.meta, kernel.bands];
@@ -36,7 +36,7 @@ test('tables that the entries export, and those of a kernel, are frozen with all
   expect(() => (ADMIN_UNITS[0]!.mergedUnits as string[]).push('x')).toThrow(TypeError);
 });
 
-test('what is made of a wrong value is a HexcodesError that names it', async () => {
+test('a wrong value gives a HexcodesError that names it', async () => {
   const loaded = await Hexcodes.load();
   for (const wrong of [undefined, null, 5, 'x', true, [], () => {}, 5n] as never[]) {
     expect(codeOf(() => Hexcodes.from(wrong))).toBe('BAD_ARGUMENT');
@@ -411,7 +411,7 @@ describe('options', () => {
       expect(() => library.encode(21, 105, { [name]: 9 })).toThrow(`perhaps resolution`);
   });
 
-  test('a value that is none of those of its option is refused', () => {
+  test('a value that its option does not list is refused', () => {
     for (const run of [
       () => library.encode(21, 105, { former: 1 as never }),
       () => library.encode(21, 105, { former: 1n as never }),
@@ -488,7 +488,7 @@ describe('batches', () => {
     },
   );
 
-  test('never throw for a point; its status tells the failure', () => {
+  test('never throw for a point; its status says the failure', () => {
     const records = hexcodes.encodeBatch(
       Float64Array.of(...HOAN_KIEM, 0, 0, Number.NaN, 105, 21, Infinity, 91, 0, ...HOAN_KIEM),
     );
@@ -497,7 +497,7 @@ describe('batches', () => {
     expect(records.subarray(0, 20)).toEqual(records.subarray(100, 120));
   });
 
-  test('fill the arrays of the caller, and no more of them than is needed', () => {
+  test("fill the caller's arrays, and only the needed part", () => {
     const positions = randomPositions(10, 1);
     const out = new Uint8Array(300).fill(7);
     const records = hexcodes.encodeBatch(positions, 13, out);

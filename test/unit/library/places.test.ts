@@ -70,7 +70,7 @@ test.each([
   expect(first(text)).toBe(wanted);
 });
 
-test('nothing is found in what is not a name', () => {
+test('nothing is found in a text that is not a name', () => {
   for (const text of ['', ' ', '!', 'x', 'qwertyuiop', 'Hà Nội'.repeat(30)])
     expect(findPlaces(library, text)).toEqual([]);
 });

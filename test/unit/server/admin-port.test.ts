@@ -96,7 +96,7 @@ describe('floods', () => {
     },
   );
 
-  test('many who ask at the same time get one rendering, and beyond a number an answer that says so', async () => {
+  test('many callers at once share one rendering, and beyond a limit are told so', async () => {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     const { port, figures } = await opened(() => held);
@@ -140,7 +140,7 @@ describe('floods', () => {
     expect(figures.calls).toBeLessThanOrEqual(4 + 32);
   });
 
-  test('idle connections keep nobody out', async () => {
+  test('idle connections keep no other out', async () => {
     const { port } = await opened();
     for (let i = 0; i < 400; i++) {
       peer(port, i % 2 === 0 ? '' : 'GET /metrics HTTP/1.1\r\nHost:', true);

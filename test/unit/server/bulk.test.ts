@@ -36,7 +36,7 @@ describe('points of a key', () => {
     return { limit, given, turns: () => turns, answer: () => answer(2) };
   }
 
-  test('goes on once its points have come, and uses them', async () => {
+  test('continues once its points have arrived, and uses them', async () => {
     const { limit, given, turns, answer } = waiting();
     answer();
     await new Promise(setImmediate);

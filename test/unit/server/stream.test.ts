@@ -149,7 +149,7 @@ describe('silent peers', () => {
     });
   }
 
-  test('a ping is sent once, and a pong or a frame begins anew', () => {
+  test('a ping is sent once, and a pong or a frame restarts the interval', () => {
     const clock = new PeerClock(0);
     expect(dueAt(clock, [99, 100, 101, 399])).toEqual([undefined, 'ping', undefined, undefined]);
     clock.pong(399);

@@ -31,7 +31,7 @@ describe('the envelope', () => {
       expect(itemsIn(`{"points":[],${more.join()}${rest}}`)).toMatch(/has more than 64 members/);
   });
 
-  test('arrays of any values end where JSON ends them, also those that are larger than the kernel takes', () => {
+  test('arrays of any values end where JSON ends them, also beyond the size that the kernel takes', () => {
     const random = randomFrom(20261123);
     const upTo = (n: number): number => Math.floor(random() * n);
     // Runs of one kind, so that strings and arrays reach over the 64 bytes that the kernel looks at.
@@ -108,7 +108,7 @@ describe('reports', () => {
     expect(byCode(report!.byAdmin)).toEqual({ [N]: count('21.02,105.85'), [S]: count('10.77,106.7') });
   });
 
-  test('a code counts for its province in whatever spelling', () => {
+  test('a code counts for its province in every spelling', () => {
     expect([N.length, S.length].sort()).toEqual([2, 3]);
     const spellings = [NORTH.hexcodes, SOUTH.hexcodes].flatMap((code) => [
       code,

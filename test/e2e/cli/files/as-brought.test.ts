@@ -96,7 +96,7 @@ describe('CSV of spreadsheets', () => {
     expect(commas.stdout.split('\n')[1]).toBe(`${HOAN_KIEM},"21,02879832129181","105,85246512197683",13,OK`);
   });
 
-  test('the same columns are written back by columns: delimiter and byte order mark stay', async () => {
+  test('columns are written back with their delimiter and byte order mark', async () => {
     const ran = await quiet('\ufeffid;lat;lng\n1;21,0288;105,8525\n', 'encode', '--keep', 'id');
     expect(ran.stdout).toBe('\ufeffid;hexcodes;resolution;admin_code;status\n1;HN-6GHP4-83RFR;13;HN;OK\n');
   });

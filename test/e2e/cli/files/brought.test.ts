@@ -168,7 +168,7 @@ describe('GPX and KML', () => {
 });
 
 describe('workbooks out', () => {
-  test('a workbook through the command is the same table', async () => {
+  test('a workbook through the command is an equal table', async () => {
     folder.write('book.xlsx', readFileSync('test/fixtures/points.xlsx'));
     await folder.run('encode book.xlsx --sheet 1 -q -o out.xlsx');
     const csv = await folder.run('encode book.xlsx --sheet 1 -q');

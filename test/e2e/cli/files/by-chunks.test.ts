@@ -107,7 +107,7 @@ function countsOf(stderr: string): string[] {
     .map((line) => line.replace(/ rows in [\d.]+ m?s/, ' rows'));
 }
 
-test('row groups and statistics of kept columns stay; those of ours are right', async () => {
+test('row groups and statistics of kept columns stay; ours are right', async () => {
   const source = folder.file('groups.parquet');
   const target = folder.file('groups-out.parquet');
   await query(

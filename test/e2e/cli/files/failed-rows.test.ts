@@ -31,7 +31,7 @@ const FEATURES = Array.from({ length: 4500 }, (_, id) => {
 });
 const TEXTS = ['csv', 'ndjson', 'geojson'];
 
-describe('failed rows of any output are those of an output in their own format', () => {
+describe('failed rows of any output equal those of an output in their own format', () => {
   test.each(TEXTS)('%s', async (format) => {
     folder.write('in.geojson', JSON.stringify({ type: 'FeatureCollection', features: FEATURES }));
     const failedOf = async (to: string): Promise<string> => {
@@ -99,7 +99,7 @@ describe('a run in which every row fails', () => {
 });
 
 describe('suggestions', () => {
-  test('check names those near the codes around the row first', async () => {
+  test('check first names the codes near those of neighbouring rows', async () => {
     const near = 'HN-6GHP4-899JC';
     const nearest = await folder.run('suggest HN-6GHP4-83RFQ --near 21.0306,105.8489 --json');
     const [first] = JSON.parse(nearest.stdout) as { hexcodes: string }[];

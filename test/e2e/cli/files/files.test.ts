@@ -233,7 +233,7 @@ describe('other formats', () => {
     expect(rowsOf(stdout)).toHaveLength(2);
   });
 
-  test('formats of stdin are told by content', async () => {
+  test('formats of stdin are detected by content', async () => {
     const { hexcodes: code } = library.encode(21.0306, 105.8489);
     for (const stdin of [
       '{"lat":21.0306,"lng":105.8489}\n',

@@ -153,7 +153,7 @@ test('chunks may end anywhere', async () => {
   );
 });
 
-describe('what is not understood is refused', () => {
+describe('values that are not understood are refused', () => {
   const row =
     '{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[105.8525,21.0288]}}';
   const crs = '"crs":{"type":"name","properties":{"name":"EPSG:3405"}}';

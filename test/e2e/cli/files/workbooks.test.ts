@@ -489,7 +489,7 @@ describe('the writer', () => {
     expect(kinds.slice(2, -4)).toEqual(KINDS.map(([, kind]) => kind));
   });
 
-  test('each millisecond of a day is a time that reads back; the same rows are the same bytes', async () => {
+  test('each millisecond of a day is a time that reads back; equal rows give equal bytes', async () => {
     const texts = Array.from({ length: 3000 }, (_, i) =>
       new Date(Date.UTC(2026, 0, 2) + ((i * 28_657) % 86_400_000))
         .toISOString()

@@ -143,7 +143,7 @@ test('Parquet, Arrow and NDJSON out, Parquet and NDJSON in: the same rows', asyn
   }
 });
 
-test('sums of doubles and decimals are doubles where all values are whole, those of integers are not', async () => {
+test('sums of doubles and decimals are doubles even if all values are whole; sums of integers are not', async () => {
   await query(`COPY (SELECT 21.0::DOUBLE AS lat, 105.8::DOUBLE AS lng, 5::DOUBLE AS double, 5::FLOAT AS float, 5.00 AS decimal,
     5 AS long, 5::DECIMAL(9, 0) AS whole, '5' AS text) TO '${folder.file('whole.parquet')}' (FORMAT parquet)`);
   const sums = ['--sum', 'double,float,decimal,long,whole,text', '-q'];

@@ -248,7 +248,7 @@ test('codes: by the centre of their cells, with the same cell', async () => {
   expect(ran.stderr).toBe('4 rows: 1 change; 1 not understood, the first in row 4\n');
 });
 
-test('the same index: nothing changes', async () => {
+test('an equal index: nothing changes', async () => {
   const ran = await folder.run('diff old.bin old.bin places.csv');
   expect([ran.stdout, ran.code]).toEqual(['row,old,new\n', 0]);
 });

@@ -152,7 +152,7 @@ test('every cut of a request into two segments gives the same answer', async () 
   }
 });
 
-test('the frames of a body are those of the stream', async () => {
+test("the frames of a body equal the stream's", async () => {
   const frames = [3, 5000].map((n, i) => encodeFrame(i, pointsOf(20 + i, n), 7, i));
   const answer = await post(ENCODE, { 'Content-Type': MEDIA.frames }, Buffer.concat(frames));
   const due = Buffer.concat(frames.map((frame) => new Wire(kernel).frame(frame)));

@@ -200,7 +200,7 @@ describe('silent peers', () => {
     expect(server.log()).toContain('the peer neither sends nor reads');
   });
 
-  test('a body that stops later is cut off, and one that goes on is not', async () => {
+  test('a body that stalls is cut off, and one that continues is not', async () => {
     const silent = await upload('lat,lng\n21.03,105.85\n');
     const steady = await upload('lat,lng\n');
     const sending = setInterval(() => steady.socket.write('21.03,105.85\n'), 50);

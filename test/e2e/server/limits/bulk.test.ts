@@ -62,7 +62,7 @@ test.each([
   expect((await usage()).points).toBe(2500);
 });
 
-test('a large body at a high rate goes through the pool, and is the same', async () => {
+test('a large body at a high rate goes through the pool with equal bytes', async () => {
   await start({ defaultPointsPerSecond: 200_000 });
   const body = csvBody(3, 300_000);
   const answer = await encode('csv', body);
@@ -140,7 +140,7 @@ test('a quota that ends in the midst of large blocks is used to its last point',
   expect((await usage()).points).toBe(100_001);
 });
 
-test('a frame that the quota does not cover, and those behind it, have status 2', async () => {
+test('a frame beyond the quota, and all frames after it, have status 2', async () => {
   await start({ defaultPointsPerDay: 250 });
   const answer = await encode('frames', framesBody(5, 100));
   const due = dueAnswer(kernel, 'encode', 'frames', framesBody(5, 100));

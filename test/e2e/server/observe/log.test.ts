@@ -248,7 +248,7 @@ describe('lines of a second', () => {
     await server.stop();
   });
 
-  test('at debug level every request has its line, at warn only failures; what is only counted is logged at the stop', async () => {
+  test('at debug level every request has a line, at warn only failures; bare counts are logged at the stop', async () => {
     const of = async (more: object, paths: readonly string[]): Promise<Line[]> => {
       const server = await startServer({ maxPointsPerSecond: 1, ...more });
       await atOnce(server, paths);

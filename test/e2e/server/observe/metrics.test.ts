@@ -135,7 +135,7 @@ describe('metrics', () => {
     expect(await get('hexcodes_stream_closed_total', { subprotocol, code: '1003' })).toBe(1);
   });
 
-  test('codes that clients close with are not taken for those of the service, and make no series', async () => {
+  test("close codes of clients are not taken for the service's, and make no series", async () => {
     const subprotocol = 'hexcodes.v1.binary';
     const closed = (code: string) => get('hexcodes_stream_closed_total', { subprotocol, code });
     const codes = [1003, 1009, 1011, 4001, 4999];

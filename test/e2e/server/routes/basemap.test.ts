@@ -60,7 +60,7 @@ test('another map is not found, and the answer to no range, many, or one beyond 
   }
 });
 
-test('of 40 large ranges at once some are refused: no more than 64 MiB are read', async () => {
+test('of 40 large ranges at once some are refused: at most 64 MiB are read', async () => {
   const basemap = join(folder, 'large.pmtiles');
   writeFileSync(basemap, Buffer.concat([readFileSync(ARCHIVE), Buffer.alloc(2 ** 22)]));
   const other = await startServer({ basemap });
@@ -71,7 +71,7 @@ test('of 40 large ranges at once some are refused: no more than 64 MiB are read'
   expect(new Set(statuses)).toEqual(new Set([206, 503]));
 });
 
-test('the policy of the page lets in no other host; without an archive there are no tiles', async () => {
+test("the page's policy allows no other host; without an archive there are no tiles", async () => {
   const { headers } = await getBytes(server, '/');
   const policy = headers['content-security-policy'] as string;
   expect(policy).toContain("img-src 'self' data: blob:; connect-src 'self';");

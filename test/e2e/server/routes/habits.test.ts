@@ -119,7 +119,7 @@ describe('habits of callers', () => {
     return fc.constantFrom(...slips);
   };
 
-  test('a member of JSON that is spelled otherwise is told: of a call, a batch, its items and rows of NDJSON', async () => {
+  test('a misspelt JSON member is named: in a call, a batch, its items and rows of NDJSON', async () => {
     const given = fc.record({ lat: spelled('lat'), lng: spelled('lng'), points: spelled('points') });
     // Members of the sender are in front, and are not what is named.
     const item = (lat: string, lng: string): string =>
@@ -327,7 +327,7 @@ describe('habits of clients of public APIs', () => {
       expect(await (await call(path, { headers: key })).json()).not.toHaveProperty('error');
   });
 
-  test('items of a batch that fail have a code and their index, whatever their texts hold', async () => {
+  test('failed items of a batch have a code and their index, whatever their texts', async () => {
     const item = fc.oneof(
       fc.constant({ lat: 21.0288, lng: 105.8525 }),
       fc.constant([10.7769, 106.7009]),

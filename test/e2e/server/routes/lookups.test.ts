@@ -271,7 +271,7 @@ describe('entity tags', () => {
     expect(JSON.parse(line!)).toMatchObject({ http_status: 304, route: '/v1/hexcodes/:code', bytes_out: 0 });
   });
 
-  test('the tag is that of the data: the same of a second server, another with other data', async () => {
+  test('the tag follows the data: equal on a second server, another with other data', async () => {
     const tagOf = async (files: HexcodesData): Promise<string | null> => {
       const other = await startServer({ logLevel: 'silent' }, files);
       const answer = await call(other, '/v1/admin-units');

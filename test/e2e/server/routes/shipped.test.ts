@@ -370,7 +370,7 @@ describe('HTTP clients', () => {
     );
   }
 
-  test('curl, undici, node:http and Python’s http.client get the same answer as fetch', async () => {
+  test('curl, undici, node:http and Python’s http.client get the answer that fetch gets', async () => {
     const path = `/v1/hexcodes/encode?lat=21.0288&lng=105.8525&apikey=${server.key}`;
     const wanted = await (await fetch(server.base + path)).text();
     expect(JSON.parse(wanted)).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR', status: 'OK' });

@@ -62,7 +62,7 @@ describe('one point', () => {
     expect(Object.keys(decoded)).toEqual(['lat', 'lng', 'resolution', 'hexcodes', 'status']);
   });
 
-  test('query, JSON body and form body give the same answer, with GET and POST', async () => {
+  test('query, JSON body and form body give one answer, with GET and POST', async () => {
     const wanted = { ...library.encode(LAT, LNG, 7), status: 'OK' };
     const query = `lat=${LAT}&lng=${LNG}&resolution=7`;
     for (const answer of await Promise.all([
@@ -151,7 +151,7 @@ describe('query and bodies', () => {
 });
 
 describe('encode', () => {
-  test('lat and lng: grammar, range, and echoed as the same number', async () => {
+  test('lat and lng: grammar, range, and an equal number in the answer', async () => {
     for (const [lat, lng] of [
       ['21.0288', '105.8525'],
       ['2.10288e1', '1058525E-4'],

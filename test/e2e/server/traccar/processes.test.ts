@@ -75,7 +75,7 @@ test('killed in the midst of it, twice: each position that was answered arrives,
   await sink.down();
 });
 
-test('killed while the sink takes: a position may come twice, and has the same id then', async () => {
+test('killed while the sink takes positions: a position may arrive twice, with one id', async () => {
   const sink = await HttpSinkServer.start();
   sink.delayMs = 20;
   const first = started(sink.url);

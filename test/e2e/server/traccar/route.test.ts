@@ -37,7 +37,7 @@ describe('the route', () => {
   const forward = (to: TestServer, body: unknown, query = ''): Promise<Answer> =>
     forwarded(to, KEY, body, query);
 
-  test('a position is answered with its code and goes on whole, under the same id', async () => {
+  test('a position is answered with its code and forwarded whole, under its id', async () => {
     const before = sink.rows.length;
     const answer = await forward(server, forwardedBody(0));
     const { id } = answer.body;
@@ -104,7 +104,7 @@ describe('the route', () => {
     expect(sink.batches.length).toBeLessThan(300);
   });
 
-  test('a position outside of Viet Nam is answered 200, so that Traccar lets go of it, and goes on', async () => {
+  test('a position outside Viet Nam is answered 200, so that Traccar does not repeat it, and is forwarded', async () => {
     const before = sink.rows.length;
     const body = forwardedBody(0);
     Object.assign(body.position, { latitude: 0, longitude: 0, valid: false });
@@ -140,7 +140,7 @@ describe('the route', () => {
     return { position: { ...body.position, ...position }, device: { ...body.device, ...device } };
   };
 
-  test('the id is that of the same position sent again, with what Traccar has added since, and no other', async () => {
+  test('a position sent again, with members that Traccar has added since, keeps its id, and no other has it', async () => {
     const idOf = async (body: unknown): Promise<unknown> => (await forward(plain, body)).body.id;
     const id = await idOf(forwardedBody(0));
     const later = changed({ id: 99, address: 'Hà Nội' }, { status: 'offline', positionId: 99 });
@@ -225,7 +225,7 @@ describe('the route', () => {
     await away.stop();
   });
 
-  test('without a sink the answer has the code, and says that nothing goes on', async () => {
+  test('without a sink the answer has the code, and says that nothing is forwarded', async () => {
     const answer = await forward(plain, forwardedBody(0));
     expect(answer.body).toMatchObject({ hexcodes: 'HN-6GHP4-83RFR', forwarded: false, status: 'OK' });
     expect(readdirSync(plain.dataDir)).not.toContain('traccar');

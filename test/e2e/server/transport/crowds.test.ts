@@ -210,7 +210,7 @@ describe('without a key', () => {
     await Promise.all([silent, half, asked, refused, known].map(({ closed }) => closed));
   });
 
-  test('while the service is crowded an answer without a key closes its connection, whatever the request', async () => {
+  test('on a crowded service an answer without a key closes its connection, whatever the request', async () => {
     await start({ maxConnections: 100, trustedProxies: ['127.0.0.9'] });
     const known = await client();
     expect(await askRaw(known, [SINGLE])).toMatch(/^HTTP\/1\.1 200 /);

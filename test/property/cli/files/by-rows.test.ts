@@ -487,7 +487,7 @@ test.each(['csv', 'geojson', 'parquet'])('lists and objects of any spelling to %
 });
 
 /** Features whose values alone differ are read by their shape, unless the first ones of the file have none. */
-test('a feature of another shape begins a window of rows, and those after it keep their values', async () => {
+test('a feature of another shape starts a window of rows, and later rows keep their values', async () => {
   const path = join(scratch, 'window.geojson');
   const feature = (id: number) => {
     const coordinates = id % 4096 === 0 ? [[105.8525, 21.0288]] : [105.8525, 21.0288];

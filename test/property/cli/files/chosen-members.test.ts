@@ -158,7 +158,7 @@ test('--drop leaves members that only later lines have; those of our names are r
     expect(answers).toEqual([`{"x":1.0,"lat":21.0288,"lng":105.8525,${ANSWER}}`]);
 });
 
-test('a feature of which columns are kept is a row in NDJSON; a later member is refused, not lost', async () => {
+test('with --keep a feature is a row in NDJSON; a later member is refused, not lost', async () => {
   const path = join(scratch, 'in.geojson');
   const feature = (properties: object): object => ({
     ...{ type: 'Feature', geometry: { type: 'Point', coordinates: [105.8525, 21.0288] } },

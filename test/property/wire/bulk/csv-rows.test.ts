@@ -30,7 +30,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(filling, text).map((both) => both.join('')) },
 );
 
-test('ends of rows are those of the reader without a kernel, however the body is cut', () => {
+test('row ends equal those of the reader without a kernel, however the body is cut', () => {
   fc.assert(
     fc.property(
       body,

@@ -48,7 +48,7 @@ test('pairs', () => {
   }
 });
 
-test('members that begin or end as those for a hemisphere are read by the kernel', () => {
+test("members whose names begin or end like a hemisphere's are read by the kernel", () => {
   const starts = 'gps lat lng lon longitude n north eastern eng ne location latest longest'.split(' ');
   const ends = 'time satellites status ency_ms hdop fix accuracy ing zone int eval'.split(' ');
   const names = starts.flatMap((start) => ends.flatMap((end) => [start + end, `${start}_${end}`]));

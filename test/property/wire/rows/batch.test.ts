@@ -212,7 +212,7 @@ test('batches larger than the kernel takes at once, and items larger than any', 
 describe('fields of CSV', () => {
   const SEED = 20_261_122;
 
-  test('the fields of a row are those of csv-parse', () => {
+  test("the fields of a row equal csv-parse's", () => {
     const seen = { unclosed: 0, quoted: 0, plain: 0 };
     const row = fc
       .array(fc.constantFrom('"', '"', '""', ',', '\t', 'a', 'ế', ' ', '\0', '\r', '\ufeff', '"a"'), {
@@ -347,7 +347,7 @@ test('texts of any depth are read, and nothing of theirs is kept on the stack', 
   expect(isJson(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`)).toBe(true);
 });
 
-test('members are those of JSON.parse, the last of each name', () => {
+test("members equal JSON.parse's, the last of each name", () => {
   let objects = 0;
   fc.assert(
     fc.property(fc.oneof(value, changed), (text) => {

@@ -89,7 +89,7 @@ describe('single features', () => {
     expect(faults[2]).toBe('Feature 2: its Polygon has no list of coordinates.');
   });
 
-  test('degrees of another datum; those of WGS84 by any name, after a byte order mark', () => {
+  test('degrees of another datum; WGS84 by any name, after a byte order mark', () => {
     const crs = (name: string) => ({ crs: { type: 'name', properties: { name } } });
     for (const name of ['urn:ogc:def:crs:EPSG::4756', 'EPSG:3405', 'EPSG:14326', '']) {
       write(features(), crs(name));
@@ -275,7 +275,7 @@ test('a whole file becomes a partition of 34 provinces with its own notice, and 
   expect(report).toMatch(/moved, of 0\.05 km² and more: \d+\.\d km²/);
 });
 
-test('a file of which nothing is left of a province is refused', () => {
+test('a file in which a province has no area left is refused', () => {
   const list = features().filter(({ properties }) => properties.ma !== 'CB');
   write([...list, feature('CB', square(102.89, 9.92, 0.01))]);
   const options = {

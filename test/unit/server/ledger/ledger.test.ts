@@ -157,7 +157,7 @@ test('the ceiling of the process holds for all keys together', async () => {
   expect(await convert(own.of(undefined, 'b'), 4)).toBe('ok');
 });
 
-test('a quota counts points under way, and who needs them waits for what is given back', async () => {
+test('a quota counts points under way, and waiting work gets the points that are given back', async () => {
   const key = world().of({ pointsPerDay: 10 });
   expect(await key.whenTaken(6)).toBe(6);
   const second = key.whenTaken(6);
@@ -287,7 +287,7 @@ test('midnight brings a new day, not a new month, and the first brings both', as
   ]);
 });
 
-test('a month that is used up waits for the month, whatever is left of the day', async () => {
+test('a used-up month waits for the next month, even if the day has points left', async () => {
   const own = world('2026-11-22T05:00:00Z');
   const meter = own.of({ pointsPerDay: 10, pointsPerMonth: 5 });
   expect(await convert(meter, 5)).toBe('ok');
@@ -325,7 +325,7 @@ test('limits that change hold at once, and bring no new tokens', async () => {
   expect(own.of({}).isFree).toBe(true);
 });
 
-test('limits that change hold for what is under way', async () => {
+test('changed limits hold for work under way', async () => {
   const own = world();
   const stream = own.of({});
   own.ledger.refresh(['k'], ({ id }) => ({ id, name: id, limits: { pointsPerDay: 5 } }) as never);
@@ -388,7 +388,7 @@ test('counts of a day that is over are cut off under its name', () => {
   expect(own.of().used()).toMatchObject({ dayPoints: 1, monthPoints: 6 });
 });
 
-test('what other processes have used is learned, but not of another day', () => {
+test('the use of other processes is learned, but not of another day', () => {
   const own = world('2026-11-22T16:59:59Z', {}, 0, false);
   const key = own.of({ pointsPerDay: 100 });
   key.done(ENCODE, 0, 10, 0);
@@ -406,7 +406,7 @@ test('what other processes have used is learned, but not of another day', () => 
   expect(lefts(key)).toEqual([99]);
 });
 
-test('a start goes on with what is stored, also of a day that a clock set back has begun', () => {
+test('a start continues from stored usage, even of a day that began by a clock set back', () => {
   const used = new Map([
     ['k', { ...USED, dayRequests: 1, dayPoints: 60, monthRequests: 1, monthPoints: 70, dayHeld: 5 }],
   ]);
@@ -421,7 +421,7 @@ test('a start goes on with what is stored, also of a day that a clock set back h
   expect(lefts(key)).toEqual([35]);
 });
 
-test('a rate that is not a whole number lets in the next whole number at once', () => {
+test('a fractional rate admits the next whole number at once', () => {
   const meter = world().of({ requestsPerSecond: 1.5, pointsPerSecond: 0.2 });
   expect(
     meter.rates
@@ -441,7 +441,7 @@ test('what was held on the day before is not held on the next', () => {
   expect(meter.used()).toMatchObject({ dayPoints: 0, dayHeld: 0, monthPoints: 5, monthHeld: 20 });
 });
 
-test('work that goes on over midnight takes the points of each day from that day', () => {
+test("work across midnight takes each day's points from that day", () => {
   const own = world('2026-11-22T16:30:00Z');
   const key = own.of({ pointsPerDay: 100 }).key;
   const entry = own.ledger.open({ ...key, limits: { pointsPerDay: 100 } } as never, BATCH);

@@ -39,14 +39,14 @@ describe('the token bucket', () => {
     expect(bucket.left(0)).toBe(20);
   });
 
-  test('a clock that goes back brings and takes no tokens, and the rate goes on from there', () => {
+  test('a clock set back neither adds nor removes tokens, and the rate continues', () => {
     const bucket = new TokenBucket(10, 20, 1e9);
     bucket.take(20);
     expect(bucket.left(1e9 - 3_600_000)).toBe(0);
     expect(bucket.left(1e9 - 3_600_000 + 1000)).toBe(10);
   });
 
-  test('whatever comes when, no more is admitted than the capacity and the rate allow, and one piece of work', () => {
+  test('in any order of arrivals, no more is admitted than capacity and rate allow, and one piece of work', () => {
     const calls = fc.array(fc.record({ afterMs: fc.nat(5000), count: fc.integer({ min: 1, max: 50 }) }), {
       minLength: 1,
       maxLength: 200,

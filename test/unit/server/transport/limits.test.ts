@@ -26,7 +26,7 @@ import { BodyLimits, RefusedBodies, RequestBody } from '#dist/server/transport/r
 describe('requests and frames', () => {
   const taken = (turns: Turns, requests: number): boolean[] =>
     Array.from({ length: requests }, () => turns.takeRequest());
-  test('without connections the request after 1,000 is refused, and the count starts anew', () => {
+  test('without connections the request after 1,000 is refused, and the count restarts', () => {
     const turns = new Turns();
     const answers = taken(turns, 2002);
     expect(answers.flatMap((isTaken, i) => (isTaken ? [] : [i]))).toEqual([1000, 2001]);
@@ -121,7 +121,7 @@ describe('bodies', () => {
     }
   }
 
-  test('a body in pieces holds at most twice what has come, and no more than it has', () => {
+  test('a body in pieces holds at most twice the bytes received, and never more than its own size', () => {
     const upload = new Upload(500 * KIB, 1024 * KIB);
     upload
       .chunk(100 * KIB, 1)
@@ -178,7 +178,7 @@ describe('bodies', () => {
     expect(faults(1)).toHaveLength(1);
   });
 
-  test('bytes count while the reading is stopped, from each stop anew', () => {
+  test('bytes are counted while reading is paused, from zero at each pause', () => {
     const limits = new BodyLimits(new Turns(), 1000);
     expect(limits.faultOf(5000, false)).toBeUndefined();
     expect(limits.faultOf(1000, true)).toBeUndefined();
@@ -224,7 +224,7 @@ describe('refused bodies', () => {
     give = (chunk: ArrayBuffer, isLast = false): void => this.#receive(chunk, isLast);
   }
 
-  test('a body that goes on and on is read for a minute', () => {
+  test('an endless body is read for a minute', () => {
     const refused = new Refused();
     expect(refused.readOn()).toBe(true);
     for (let second = 0; second < 59; second++) {
@@ -254,7 +254,7 @@ describe('refused bodies', () => {
     expect([ended.ends, silent.ends, large.ends]).toEqual([1, 1, 1]);
   });
 
-  test('it is read on once, and not where nobody would see its end', () => {
+  test('it is drained once, and not after it was left', () => {
     const refused = new Refused();
     expect([refused.readOn(), refused.readOn(), refused.bodies.count]).toEqual([true, false, 1]);
     refused.body.leaveRefused();
@@ -363,7 +363,7 @@ describe('the receive buffer', () => {
     expect(receiveBufferWarning(() => '4096 131072 524287')).toBeUndefined();
   });
 
-  test('nothing is said where it is set, and where there is no such setting', () => {
+  test('nothing is said where it is set, and where the setting does not exist', () => {
     expect(receiveBufferWarning(() => '4096\t131072\t400000\n')).toBeUndefined();
     expect(receiveBufferWarning(() => 'odd')).toBeUndefined();
     expect(
@@ -457,7 +457,7 @@ describe('the budget', () => {
     expect(budget.figures.bytes).toBe(0);
   });
 
-  test('whatever is held and closed, no limit is passed, no count is negative, and at the end nothing is left', () => {
+  test('whatever is held and closed, no limit is exceeded, no count is negative, and at the end nothing remains', () => {
     const step = fc.record({ account: fc.nat(9), bytes: fc.nat(130), closes: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -598,7 +598,7 @@ describe('admission', () => {
     expect(door.opened(ipv4(9))).toBe('crowd');
   });
 
-  test('networks that are remembered are bounded, and those seen last stay', () => {
+  test('the cache of networks is bounded, and keeps the latest', () => {
     const { door } = admission(1000, 1);
     open(door, 501, ipv4(1));
     door.keyShown(ipv4(2));
