@@ -82,7 +82,7 @@ function byRate({ request }: Plan, results: Results): Section {
   const steps = SHARES.map((share) => stepAt(share * fleet.peakFactor, request, results));
   return {
     title: 'Replicas by rate',
-    note: `A replica is one process on one core. As few as keep ${percent(headroom)} of their time free and hold a p99 of ${time(targetP99Us)}; those that may fail come on top. The connections stay as they are.`,
+    note: `A replica is one process on one core. As few as keep ${percent(headroom)} of their time free and hold a p99 of ${time(targetP99Us)}; replicas that may fail are added. The connections stay as they are.`,
     titles: STEP_TITLES,
     rows: steps.map(stepCells),
     bars: steps.map((step) => ({ label: plain(step.demand.peakPointsPerS), value: step.processes })),

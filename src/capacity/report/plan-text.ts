@@ -217,7 +217,7 @@ function arithmeticOf(plan: Plan): string[] {
       ({ kind, messagesPerS, costUs, backlogUs, wakeUpUs }) =>
         `${kind}: ${plain(messagesPerS)} messages/s a process × (${time(backlogUs)} under backlog + ${time(wakeUpUs)} for waking up) = ${rough((messagesPerS * costUs) / 1e6)} of its core`,
     ),
-    `at rest: ${rough(results.idleCoreShare ?? 0)} of a core a process, in what it is busy`,
+    `at rest: ${rough(results.idleCoreShare ?? 0)} of a core a process, which is part of its busy share`,
     `processes: as few as are ${rough(1 - headroom)} busy at most (headroom ${rough(headroom)}) and hold the p99 in a simulation of that load and of one ${plain(1 / (1 - headroom))} times as large: ${whole(used)} with work`,
     `machines: ${whole(machines)} of ${whole(processesPerMachine)} ${processesPerMachine === 1 ? 'process' : 'processes'} (${range(speedUp, plain)} times one), and ${whole(survive)} that may fail`,
     ...(pricePerCoreHour === undefined

@@ -279,8 +279,12 @@ test('counts take the place of --peak, and a page is that of a fleet', async () 
     ['--vehicles', '5', '--engine', 'nats', '--counts', 'week.csv'],
   ])
     expect((await folder.run(['plan', ...flags])).code).toBe(2);
-  for (const path of ['none/x.html', '', '.'])
-    expect((await folder.run([...FLEET, '--html', path])).code).toBe(4);
+  for (const [path, code] of [
+    ['none/x.html', 4],
+    ['.', 4],
+    ['', 2],
+  ] as const)
+    expect((await folder.run([...FLEET, '--html', path])).code).toBe(code);
   folder.write('plan.html', 'old');
   expect((await folder.run([...FLEET, '--html', 'plan.html', '--json'])).code).toBe(0);
   expect(folder.read('plan.html')).toMatch(/^<!doctype html>/);
