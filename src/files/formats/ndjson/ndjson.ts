@@ -125,8 +125,16 @@ export async function openNdjson(
     async *batches() {
       for await (const [documents, row] of rowBatches(first, batches, columns.length)) {
         const rows = documents.map(({ value }) => value);
-        const values = valuesOf(columns, rows, input.name, row, fit);
-        yield { rowCount: documents.length, values, documents };
+        const firstValues = (count: number) => valuesOf(columns, rows.slice(0, count), input.name, row, fit);
+        let values: unknown[][] | undefined;
+        yield {
+          ...{ rowCount: documents.length, documents, firstValues },
+          // Whole lines have no use for the values beyond the sample.
+          get values() {
+            values ??= firstValues(rows.length);
+            return values;
+          },
+        };
       }
     },
   };
