@@ -306,8 +306,8 @@ export class Adapter<N = unknown> {
     const x = new Exchange<N>(res, head, this.#context, this.hooks.notes(), upgrade);
     primePause(res);
     const { turns, admission } = this.#context;
-    const { isCrowded } = admission;
-    if (isCrowded) x.keepPeerAddress();
+    const { wantsKeys } = admission;
+    if (wantsKeys) x.keepPeerAddress();
     try {
       const fault = readHeaders(req, head);
       // A request without a body that is answered at once needs no callback; each costs.
@@ -323,7 +323,7 @@ export class Adapter<N = unknown> {
       this.hooks.thrown(x, error);
     } finally {
       x.leaveFirstTick();
-      if (isCrowded && x.keyId !== '') admission.keyShown(x.peerAddress);
+      if (wantsKeys && x.keyId !== '') admission.keyShown(x.peerAddress);
     }
   }
 

@@ -76,6 +76,8 @@ export class Admission {
   /** Open connections, WebSockets included. */
   open = 0;
   #networks = new Map<string, Network>();
+  /** When an opening was last counted against a network. */
+  #countedMs = Number.NEGATIVE_INFINITY;
   /** Networks not seen since `#networks` was begun. */
   #olderNetworks = new Map<string, Network>();
 
@@ -100,7 +102,13 @@ export class Admission {
     if (isReserved && network.knownUntilMs <= this.nowMs()) return 'crowd';
     if (network.left < 1) return 'share';
     network.left--;
+    this.#countedMs = this.nowMs();
     return undefined;
+  }
+
+  /** A key shown now has an effect: an opening that it gives back may have been counted before the crowd went. */
+  get wantsKeys(): boolean {
+    return this.isCrowded || this.nowMs() - this.#countedMs < REFILL_MS;
   }
 
   /** Counts a connection that closes. */

@@ -578,6 +578,19 @@ describe('admission', () => {
     }
   });
 
+  test('an opening that was counted in a crowd is given back behind it, too', () => {
+    const { door, clock } = admission(1000, 30);
+    expect(door.wantsKeys).toBe(false);
+    expect(open(door, 530, ipv4(2))).toBe(530);
+    for (let gone = 0; gone < 100; gone++) door.closed();
+    expect([door.isCrowded, door.wantsKeys]).toEqual([false, true]);
+    for (let shown = 0; shown < 30; shown++) door.keyShown(ipv4(2));
+    expect(open(door, 101, ipv4(2))).toBe(100);
+    clock.nowMs += 30_000;
+    for (let gone = 0; gone < 100; gone++) door.closed();
+    expect(door.wantsKeys).toBe(false);
+  });
+
   test('the last quarter is for networks that have shown a key in the last ten minutes', () => {
     const { door, clock } = admission(1000, 1000);
     door.keyShown(ipv4(9));
