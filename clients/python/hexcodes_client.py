@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import itertools
 import json
 import math
 import operator
@@ -240,7 +241,8 @@ class HexcodesClient:
         """The codes of each chunk of (lat, lng), in order, over one WebSocket. A chunk has at most 65,536 points. Lost connections are
         made again, and what had no answer is sent again. Needs websockets."""
         resolution = _resolution(resolution)
-        source = (_HEADER.pack(1, _ENCODE, resolution, 0, 0, len(chunk), 0)
+        numbers = itertools.count()
+        source = (_HEADER.pack(1, _ENCODE, resolution, 0, next(numbers) % 2**32, len(chunk), 0)
                   + b"".join(_POINT.pack(_degrees(lat), _degrees(lng)) for lat, lng in chunk) async for chunk in _async(chunks))
         async for answer in self._stream(source):
             yield _texts(answer[_HEADER.size :])
@@ -250,7 +252,10 @@ class HexcodesClient:
     def _batch(self, path: str, name: str, items: Sequence[Any], more: Dict[str, Any]) -> BatchAnswer:
         whole: BatchAnswer = {"status": "OK", "summary": {"total": 0, "ok": 0, "failed": 0}, "results": []}
         for at in range(0, max(1, len(items)), BATCH_ITEMS):
-            answer = self._json("POST", path, {**more, name: list(items[at : at + BATCH_ITEMS])})
+            sent = list(items[at : at + BATCH_ITEMS])
+            answer = self._json("POST", path, {**more, name: sent})
+            if not isinstance(answer.get("results"), list) or len(answer["results"]) != len(sent):
+                raise HexcodesError("PROTOCOL", "the answer has not a result for each item", 200)
             for result in answer["results"]:
                 if "index" in result:
                     result["index"] += at
@@ -283,7 +288,7 @@ class HexcodesClient:
                 raise HexcodesError(word, f"the service refused a frame with status {frame_status}", 200)
             at += _HEADER.size
             end = at + points * answer_size
-            if seq != frame or end > len(data):
+            if (seq, points) != (frame, min(FRAME_POINTS, count - frame * FRAME_POINTS)) or end > len(data):
                 raise HexcodesError("PROTOCOL", "the answer has other frames than were sent", 200)
             parts.append(data[at:end])
             at = end
@@ -346,14 +351,16 @@ class HexcodesClient:
                 try:
                     async with connect(url, subprotocols=["hexcodes.v1.binary"], additional_headers=self._headers,
                                        compression=None, max_size=None, ping_interval=None) as socket:
-                        ready = json.loads(await socket.recv())
+                        ready = _object(await asyncio.wait_for(socket.recv(), self._timeout_s))
+                        if ready.get("type") != "ready" or ready.get("format") != 1:
+                            raise HexcodesError("PROTOCOL", "the stream did not begin with a ready frame of format 1")
                         sent = sent_bytes = 0
                         while not is_ended or unanswered:
                             # First what an earlier connection has left, then what comes from the source.
                             if sent < len(unanswered):
                                 frame = unanswered[sent]
                                 if sent == 0 or (sent < ready["window"] and sent_bytes + len(frame) <= ready["window_bytes"]):
-                                    await socket.send(frame)
+                                    await asyncio.wait_for(socket.send(frame), self._timeout_s)
                                     sent += 1
                                     sent_bytes += len(frame)
                                     continue
@@ -361,7 +368,11 @@ class HexcodesClient:
                                 next_chunk = asyncio.ensure_future(source.__anext__())
                             answer = asyncio.ensure_future(socket.recv()) if sent > 0 else None
                             waited = [each for each in (answer, next_chunk if sent == len(unanswered) else None) if each]
-                            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+                            # A connection whose other end is gone says nothing: silence ends it.
+                            limit = None if answer is None else self._timeout_s
+                            done, _ = await asyncio.wait(waited, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+                            if not done:
+                                raise asyncio.TimeoutError(f"no answer within {limit} s")
                             if next_chunk is not None and next_chunk.done():
                                 try:
                                     unanswered.append(next_chunk.result())
@@ -376,15 +387,22 @@ class HexcodesClient:
                                 await asyncio.gather(answer, return_exceptions=True)
                                 if answer.cancelled():
                                     continue
-                            data = answer.result()
-                            if data[2] in (2, 3):
+                            data, frame = answer.result(), unanswered[0]
+                            data = data if isinstance(data, bytes) else b""
+                            size = _HEADER.size + RECORD_BYTES * ((len(frame) - _HEADER.size) // _POINT.size)
+                            if data[2:3] in (b"\2", b"\3"):
                                 # The key is over its rate, or the service is overloaded: all again, after a pause.
                                 failures += 1
+                                if failures > 10 * _MAX_CONNECTIONS:
+                                    word = "OVER_QUERY_LIMIT" if data[2] == 2 else "UNAVAILABLE"
+                                    raise HexcodesError(word, "the service refuses frames, and goes on to")
                                 break
-                            if data[2] != 0:
+                            if data[2:3] == b"\1":
                                 raise HexcodesError("INVALID_REQUEST", "the service does not understand a frame")
+                            if data[:2] + data[3:12] != frame[:2] + frame[3:12] or len(data) != size:
+                                raise HexcodesError("PROTOCOL", "an answer is of another frame than the one that is due")
                             failures = 0
-                            frame = unanswered.popleft()
+                            unanswered.popleft()
                             sent -= 1
                             sent_bytes -= len(frame)
                             yield data

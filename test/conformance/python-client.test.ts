@@ -5,8 +5,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { Hexcodes } from '#hexcodes';
+import { listening } from '../support/network.js';
 import { randomFrom } from '../support/open-world.js';
 import { startServer } from '../support/server.js';
 import { sharedOf } from '../support/shared.js';
@@ -32,8 +34,13 @@ type Task = readonly [name: string, ...args: unknown[]];
 type Answer = any;
 
 /** The answers of the client to tasks, in their order. */
-function answersOf(tasks: readonly Task[], base = `${server.base}/v1`, key = server.key): Promise<Answer[]> {
-  const child = spawn('python3', ['-B', 'test/support/check_client.py', base, key]);
+function answersOf(
+  tasks: readonly Task[],
+  base = `${server.base}/v1`,
+  key = server.key,
+  timeoutS = 20,
+): Promise<Answer[]> {
+  const child = spawn('python3', ['-B', 'test/support/check_client.py', base, key, String(timeoutS)]);
   let [out, err] = ['', ''];
   child.stdout.on('data', (text) => {
     out += text;
@@ -277,7 +284,82 @@ test.skipIf(!hasPython)('the stream beside an older websockets names the version
   );
 });
 
+test.skipIf(!hasPython)('an answer with more or fewer rows than were sent is refused', async () => {
+  const frame = (count: number): Buffer => {
+    const bytes = Buffer.alloc(16 + 20 * count);
+    bytes.set([1, 1, 0, 0]);
+    bytes.writeUInt32LE(count, 8);
+    return bytes;
+  };
+  const answers = [frame(1), frame(3), '{"status":"OK","results":[{}],"summary":{}}', '{"status":"OK"}'];
+  const { base, close } = await listening((req, res) => {
+    req.resume().on('end', () => res.end(answers.shift()));
+  });
+  onTestFinished(close);
+  const points = [
+    [21, 105],
+    [22, 105],
+  ];
+  const refused = await answersOf(
+    ['encode_many', 'encode_many', 'encode_batch', 'encode_batch'].map((name) => [name, points]),
+    `${base}/v1`,
+  );
+  expect(refused.map((answer) => answer.error)).toEqual(Array(4).fill('PROTOCOL'));
+});
+
 describe.skipIf(!hasWebSockets)('the stream (needs python3 with websockets)', () => {
+  /** The error of a stream, or its codes, of a peer that does `odd` with the frames of its first connection. */
+  async function beside(
+    odd: (frame: Buffer, send: (answer: Buffer | string) => void) => void,
+    ready?: string,
+  ) {
+    const { base, close } = await listening(() => {});
+    const url = new URL(base);
+    await close();
+    const peer = new WebSocketServer({ port: Number(url.port), handleProtocols: () => 'hexcodes.v1.binary' });
+    onTestFinished(() => {
+      for (const each of peer.clients) each.terminate();
+      peer.close();
+    });
+    let connections = 0;
+    peer.on('connection', (socket) => {
+      const isFirst = ++connections === 1;
+      socket.send(ready ?? '{"type":"ready","format":1,"window":16,"window_bytes":4194304}');
+      socket.on('message', (frame: Buffer) =>
+        isFirst ? odd(frame, (answer) => socket.send(answer)) : socket.send(answerTo(frame)),
+      );
+    });
+    const { path } = pointsFile('odd.bin', 30);
+    const [answer] = await answersOf([['encode_stream', path, 10, 9]], `${base}/v1`, 'a key', 0.5);
+    return answer.error ?? answer.length;
+  }
+
+  /** Whose records are empty, and OK. */
+  function answerTo(frame: Buffer, points = frame.readUInt32LE(8)): Buffer {
+    const answer = Buffer.alloc(16 + 20 * points);
+    frame.copy(answer, 0, 0, 12);
+    answer[2] = 0;
+    answer.writeUInt32LE(points, 8);
+    return answer;
+  }
+
+  test('a peer that falls silent is left for a new connection', async () => {
+    expect(await beside(() => {})).toBe(30);
+  });
+
+  test('answers of another order, number or kind are refused', async () => {
+    const frames: Buffer[] = [];
+    const exchanged = await beside((frame, send) => {
+      frames.unshift(answerTo(frame));
+      if (frames.length === 3) for (const each of frames) send(each);
+    });
+    expect(exchanged).toBe('PROTOCOL');
+    expect(await beside((frame, send) => send(answerTo(frame, 9)))).toBe('PROTOCOL');
+    expect(await beside((frame, send) => send(answerTo(frame).subarray(0, 196)))).toBe('PROTOCOL');
+    expect(await beside((_, send) => send('hello'))).toBe('PROTOCOL');
+    expect(await beside(() => {}, 'hello')).toBe('PROTOCOL');
+  });
+
   test('answers in order, for chunks of any size', async () => {
     const { path, codes } = pointsFile('stream.bin', 50_000);
     const [large, small] = await answersOf([

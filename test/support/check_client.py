@@ -62,8 +62,8 @@ def run(client, name, *args):
     return getattr(client, name)(*args)
 
 
-base, key = sys.argv[1:3]
-with HexcodesClient(base, key, timeout_s=20) as client:
+base, key, timeout_s = sys.argv[1:4]
+with HexcodesClient(base, key, timeout_s=float(timeout_s)) as client:
     for line in sys.stdin:
         try:
             answer = run(client, *json.loads(line))

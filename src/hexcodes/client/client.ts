@@ -76,11 +76,10 @@ async function batch<Item, Result>(
   const results: Served[] = [];
   const summary = { total: 0, ok: 0, failed: 0 };
   for (let first = 0; first === 0 || first < items.length; first += MAX_BATCH_ITEMS) {
-    const part = await http.post<BatchAnswer<Served>>(
-      path,
-      body(items.slice(first, first + MAX_BATCH_ITEMS)),
-      signal,
-    );
+    const sent = items.slice(first, first + MAX_BATCH_ITEMS);
+    const part = await http.post<BatchAnswer<Served>>(path, body(sent), signal);
+    if (part.results?.length !== sent.length)
+      throw new HexcodesClientError('PROTOCOL', `${path} was not answered with a result for each item`);
     for (const result of part.results) {
       const { index } = result;
       results.push(inOurWords(index === undefined ? result : { ...result, index: first + index }));

@@ -5,7 +5,7 @@ import { type ExtrasAsked, onlyExtras } from '../extras.js';
 import { isTransferred, shown } from '../wire/params/names.js';
 import { errorOfFetch, HexcodesClientError, isRedirect, unreachable } from './errors.js';
 import type { CallOptions } from './options.js';
-import { loopOver, requireOperation } from './stream/frames.js';
+import { loopOver, requireOperation, textIn } from './stream/frames.js';
 
 // JSON calls to the service over fetch: one timeout for a call with its retries, and every failure as a
 // HexcodesClientError. Calls have no side effects, so a call may be repeated whatever became of it.
@@ -65,7 +65,7 @@ export class HttpCalls {
       try {
         // A redirect would send the key and the positions to an address that the caller has not named.
         const answer = await fetch(url, { ...init, headers, signal, redirect: 'manual' });
-        const text = await answer.text();
+        const text = await textIn(answer);
         const body = isRedirect(answer.status) ? undefined : answerIn(text);
         if (body !== undefined) return body as Answer;
         if (answer.ok) throw noAnswer(url);
@@ -232,7 +232,8 @@ export async function bulk(
       redirect: 'manual',
     };
     const answer = await fetch(url, init);
-    if (!answer.ok) throw errorOfFetch(url, answer, await answer.text());
+    // A part (206) of an answer would pass for the whole.
+    if (answer.status !== 200) throw errorOfFetch(url, answer, await textIn(answer));
     const type = answer.headers.get('content-type')?.split(';')[0];
     if (type !== MEDIA_TYPES[answerFormat] || answer.body === null)
       throw new HexcodesClientError(

@@ -257,6 +257,30 @@ test('another peer, or a path that is none, is PROTOCOL and never a position out
     const stranger = new HexcodesClient({ baseUrl: url, retries: 0 });
     await expect(stranger.encode(0, 0)).rejects.toMatchObject({ code: 'PROTOCOL' });
   }
+  // Fewer rows, more, and a part of them are never taken for the whole.
+  for (const results of ['', '"results":null,', '"results":[{}],', '"results":[{},{},{}],']) {
+    const url = await against((_, res) => res.end(`{"status":"OK",${results}"summary":{}}`));
+    const call = new HexcodesClient({ baseUrl: url }).encodeBatch([0, 1].map((lat) => [lat, 105] as const));
+    await expect(call).rejects.toMatchObject({ code: 'PROTOCOL' });
+  }
+  const part = await against((_, res) => res.writeHead(206, { 'Content-Type': 'text/csv' }).end('lat,lng\n'));
+  const bulk = { operation: 'encode', format: 'csv', source: new Uint8Array(1) } as const;
+  await expect(new HexcodesClient({ baseUrl: part }).bulk(bulk)).rejects.toMatchObject({ httpStatus: 206 });
+});
+
+test('an answer that does not end is read to a bound', async () => {
+  const piece = Buffer.alloc(1 << 20, '0');
+  let sent = 0;
+  const url = await against((_, res) => {
+    const more = (): void => {
+      while (!res.destroyed && sent < 1024 && res.write(piece)) sent++;
+      if (sent >= 1024) res.end();
+    };
+    res.on('drain', more);
+    more();
+  });
+  await expect(new HexcodesClient({ baseUrl: url }).meta()).rejects.toMatchObject({ code: 'PROTOCOL' });
+  expect(sent).toBeLessThan(256);
 });
 
 test.each([301, 302, 303, 307, 308])(

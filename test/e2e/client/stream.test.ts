@@ -308,6 +308,13 @@ describe('streams', () => {
       source: pointsInChunks(3, 3),
     });
     await expect(collect(stream)).rejects.toMatchObject({ code: 'PROTOCOL' });
+    const texts = await serve({});
+    const cells = new HexcodesClient({ baseUrl: texts }).stream({ operation: 'encode', output: 'cells' });
+    void cells.writable
+      .getWriter()
+      .write(new Float64Array(2))
+      .catch(() => {});
+    await expect(cells.readable.getReader().read()).rejects.toMatchObject({ code: 'PROTOCOL' });
   });
 
   test('abort, a failing source and a loop that is left early end the connection', async () => {

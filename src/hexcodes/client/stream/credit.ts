@@ -165,7 +165,8 @@ export class StreamCredit {
     }
     this.#sentBytes -= entry.frame.length;
     if (header.frameStatus === FRAME_OK) {
-      if (header.operation !== entry.frame[1] || header.count !== countOf(entry.frame)) {
+      const isShaped = header.operation === entry.frame[1] && header.output === entry.frame[3];
+      if (!isShaped || header.count !== countOf(entry.frame)) {
         throw new HexcodesClientError('PROTOCOL', `the answer of frame ${entry.seq} is of another shape`);
       }
       entry.state = 'answered';

@@ -46,6 +46,21 @@ export async function* loopOver<T>(stream: ReadableStream<T>): AsyncGenerator<T,
   }
 }
 
+/** Letters of a text that are read: no answer of the service has as many, and a peer may send without end. */
+const MAX_TEXT = 67_108_864;
+
+/** The text of an answer, at most MAX_TEXT letters and those of one chunk more. */
+export async function textIn(answer: Response): Promise<string> {
+  if (!answer.body) return answer.text();
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of loopOver(answer.body)) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > MAX_TEXT) break;
+  }
+  return text;
+}
+
 type StreamOperation = 'encode' | 'decode';
 
 /** @throws HexcodesClientError BAD_ARGUMENT for any other word */

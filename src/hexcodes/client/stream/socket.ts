@@ -2,7 +2,7 @@
 // Deno, undici). The standard hides why an upgrade was refused, so a plain GET of the same URL then asks for the error.
 
 import { errorOfFetch, HexcodesClientError, unreachable } from '../errors.js';
-import type { Bytes } from './frames.js';
+import { type Bytes, textIn } from './frames.js';
 
 export const BINARY_SUBPROTOCOL = 'hexcodes.v1.binary';
 
@@ -82,7 +82,7 @@ async function whyRefused(url: URL, fetch: typeof globalThis.fetch): Promise<Hex
   plain.protocol = url.protocol === 'wss:' ? 'https:' : 'http:';
   try {
     const answer = await fetch(plain, { signal: AbortSignal.timeout(10_000), redirect: 'manual' });
-    const text = await answer.text();
+    const text = await textIn(answer);
     // The service answers 426 to a plain GET, so WebSockets are blocked between it and the client.
     if (answer.status !== 426) return errorOfFetch(plain, answer, text);
     return new HexcodesClientError('NETWORK', `${plain.origin} is there, but the WebSocket upgrade failed`);
