@@ -1,6 +1,6 @@
 // Bundles dist/ into what the three published packages ship: src/hexcodes/dist (library, geometry, client),
-// src/server/dist and src/cli/dist. Private workspaces and h3-js are inside; other packages are imported from where
-// they are installed, and the command imports the service from hexcodes-server. Called by build.mjs.
+// src/server/dist and src/cli/dist. Private workspaces and the packages of INSIDE are inside; others are imported from
+// where they are installed, and the command imports the service from hexcodes-server. Called by build.mjs.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,6 +8,9 @@ import { rolldown } from 'rolldown';
 
 // h3-js for bundles of programs: a file of its own, loaded by the first call of one of its functions. It is 443 KB, and
 // takes 18 ms of a start that may never need it.
+
+/** Bundled wherever they are used: commander's eight files take 8 ms of each start, more than all of ours. */
+export const INSIDE = ['commander', 'h3-js'];
 
 const ID = '\0lazy-h3';
 const FILE = 'shared/h3-js.cjs';
@@ -149,7 +152,8 @@ function groupsOf(together) {
     for (const entry of entries) own.delete(join(DIST, `${entry}.js`));
     for (const id of own) if (taken.has(id)) own.delete(id);
     for (const id of own) taken.add(id);
-    return { name, test: (id) => own.has(id) };
+    const isCommander = (id) => name === 'program' && id.includes('/node_modules/commander/');
+    return { name, test: (id) => own.has(id) || isCommander(id) };
   });
 }
 
@@ -177,7 +181,7 @@ export async function bundleProgram(name) {
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map((entry) => [nameInPackage(entry), join(DIST, `${entry}.js`)])),
     platform: 'node',
-    external: (id) => isBuiltin(id) || (!/^[./\0]/.test(id) && packageOf(id) !== 'h3-js'),
+    external: (id) => isBuiltin(id) || (!/^[./\0]/.test(id) && !INSIDE.includes(packageOf(id))),
     plugins: [
       lazyH3((file) => `'${MARK}${file}'`),
       places(name, { ...program, entries }, nameInPackage),

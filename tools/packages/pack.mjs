@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { INSIDE } from './bundle.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -44,9 +45,6 @@ export const PUBLISHED = {
     docs: ['command', 'capacity', 'engine', 'recipes', 'code-format', 'accuracy', 'licence'],
   },
 };
-/** Bundled wherever it is used. */
-const INSIDE = 'h3-js';
-
 const readManifest = (folder) => JSON.parse(readFileSync(join(ROOT, 'src', folder, 'package.json'), 'utf8'));
 
 const workspaces = () =>
@@ -69,7 +67,7 @@ export function manifestOf(name, all = workspaces()) {
     seen.add(workspace);
     for (const [needed, range] of Object.entries(all.get(workspace).dependencies ?? {})) {
       if (all.has(needed)) visit(needed);
-      else if (needed !== INSIDE) dependencies[needed] = range;
+      else if (!INSIDE.includes(needed)) dependencies[needed] = range;
     }
   };
   visit(name);
