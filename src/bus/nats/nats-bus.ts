@@ -1,7 +1,7 @@
 // NATS as a bus: JetStream for all that is stored, micro services for requests.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type Service, type ServiceMsg, Svcm } from '@nats-io/services';
 import {
   AuthorizationError,
@@ -137,6 +137,8 @@ function lastingFault(error: Error, where: string): EngineFault | undefined {
 
 /** Errors of requests without an answer, by name: the servers are away, or JetStream begins. */
 const UNANSWERED = ['TimeoutError', 'JetStreamNotEnabled'];
+/** Answers of a JetStream without a leader: unavailable, cannot handle request, stream or consumer offline. */
+const LEADERLESS = [10_008, 10_009, 10_118, 10_119];
 
 /** The innermost message. */
 function causeOf(error: Error): string {
@@ -193,7 +195,8 @@ export class NatsBus implements Bus {
    */
   #answered<T>(ask: () => Promise<T>, unanswered: readonly string[] = UNANSWERED): Promise<T> {
     const isPassing = ({ cause }: Error): boolean =>
-      cause instanceof Error && unanswered.includes(cause.name);
+      (cause instanceof Error && unanswered.includes(cause.name)) ||
+      (cause instanceof JetStreamApiError && LEADERLESS.includes(cause.code));
     return opened(
       ...([ask, addressesOf(this.settings), this.waiting] as const),
       (error) => causeOf(error as Error),

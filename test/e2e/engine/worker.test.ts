@@ -199,20 +199,29 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
     expect(await worker.end()).toBe(0);
   });
 
+  const NO_LEADER = '{"type":"error","error":{"code":503,"err_code":10008,"description":"unavailable"}}';
+
   test.each([
-    [['worker'], 'STREAM.INFO.HEXCODES_DEAD'],
-    [['worker'], 'CONSUMER.INFO'],
-    [['worker', 'collect'], 'STREAM.INFO.HEXCODES_POSITIONS'],
-  ])('%j waits for an answer to %s, as for a connection', async (command, request) => {
+    [['worker'], 'STREAM.INFO.HEXCODES_DEAD', 'timeout'],
+    [['worker'], 'CONSUMER.INFO', 'timeout'],
+    [['worker', 'collect'], 'STREAM.INFO.HEXCODES_POSITIONS', 'timeout'],
+    [['worker'], 'CONSUMER.INFO', 'unavailable'],
+    [['worker', 'collect'], 'STREAM.INFO.HEXCODES_POSITIONS', 'unavailable'],
+  ])('%j waits for an answer to %s, as for a connection, after %s', async (command, request, reason) => {
     const made = await run(['setup', '--collect', 'fleet.*.position'], {}, server.url);
     expect(made.stderr).toContain('HEXCODES_POSITIONS');
-    // A network that is cut for a moment loses what was sent.
+    // A network that is cut for a moment loses what was sent; a JetStream without a leader answers so.
     let lost = 0;
+    let sent = '';
     const relay = createTcpServer((socket) => {
       const onward = createConnection(Number(new URL(server.url).port), '127.0.0.1');
       socket.on('data', (bytes) => {
-        if (lost === 0 && bytes.includes(`$JS.API.${request}`)) lost++;
-        else onward.write(bytes);
+        sent += bytes;
+        if (lost > 0 || !bytes.includes(`$JS.API.${request}`)) return void onward.write(bytes);
+        lost++;
+        const to = /PUB \$JS\S+ (\S+) \d+\r\n$|$/.exec(sent.slice(0, sent.lastIndexOf('\r\n')))?.[1];
+        const sid = /SUB _INBOX\S+ (\d+)/.exec(sent)?.[1];
+        if (reason !== 'timeout') socket.write(`MSG ${to} ${sid} ${NO_LEADER.length}\r\n${NO_LEADER}\r\n`);
       });
       onward.pipe(socket);
       for (const each of [socket, onward])
@@ -224,7 +233,7 @@ describe.skipIf(noNats !== undefined)(`servers${natsNote}`, () => {
       ...([[], {}, { command }] as const),
     );
     try {
-      await worker.says(/cannot be reached: timeout; waiting/);
+      await worker.says(new RegExp(`cannot be reached: ${reason}; waiting`));
       await worker.says(/works on|collects/);
       expect([await worker.end(), lost]).toEqual([0, 1]);
     } finally {
