@@ -40,15 +40,10 @@ export default function declare(program: Command): void {
       .option('--time <column>', 'group by time, too: the column of times')
       .option('--bucket <length>', 'of time: 15m, 1h, 1d, 1w, …', '1h')
       .option('--zone <name>', 'whose clock cuts the buckets', 'Asia/Ho_Chi_Minh')
-      .option(
-        '--where <condition>',
-        "COLUMN OP VALUE, as 'speed > 5'; several must all be true",
-        gathered,
-        [],
-      )
+      .option('--where <condition>', "COLUMN OP VALUE, as 'speed > 5'; several must all be true", gathered)
       .option('--count', 'how many points; the default without --sum and --avg')
-      .option('--sum <columns>', 'add up these columns, comma-separated', listed, [])
-      .option('--avg <columns>', 'average of these columns, comma-separated', listed, [])
+      .option('--sum <columns>', 'add up these columns, comma-separated', listed)
+      .option('--avg <columns>', 'average of these columns, comma-separated', listed)
       .option('--memory <MiB>', 'for groups; more of them are sorted on the disk', '256'),
   )
     .addHelpText(
@@ -87,7 +82,7 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   const [added, averaged] = [[...new Set(options.sum)], [...new Set(options.avg)]];
   const sums = [...new Set([...added, ...averaged])];
   const bucketMs = bucketMsOf(options.bucket);
-  const conditions = options.where.map(conditionOf);
+  const conditions = (options.where ?? []).map(conditionOf);
   const wanted = {
     numbers: sums,
     others: [

@@ -52,7 +52,8 @@ export default function declare(program: Command): void {
       `
 A cell that stands twice in the list belongs to its first zone. With --all a point outside has no zone; if the list has
 no zones, a column inside is true or false. Cells are compared, not provinces: of a list of several resolutions, as
---compact makes it, the cells above the point's cell of the finest one. Near edges encode can give another for theirs.
+--compact makes it, the cells above the point's cell of the finest one. Near the edges of a larger cell, encode -r can
+name its neighbour.
 
 Examples:
   $ hexcodes cover zones.geojson --name district > zones.csv

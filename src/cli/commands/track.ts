@@ -56,12 +56,7 @@ export default function declare(program: Command): void {
         'a gap of this length between positions ends a stay, as 30m or 2h; default: no gap does',
       )
       .option('--zone <name>', 'of times in and out', 'Asia/Ho_Chi_Minh')
-      .option(
-        '--where <condition>',
-        "COLUMN OP VALUE, as 'speed > 5'; several must all be true",
-        gathered,
-        [],
-      )
+      .option('--where <condition>', "COLUMN OP VALUE, as 'speed > 5'; several must all be true", gathered)
       .option('--province-changes', 'only stays that begin in another province than the one before'),
   )
     .addHelpText(
@@ -87,7 +82,7 @@ async function track(files: string[], options: Options): Promise<void> {
   const hexcodes = await loadLibrary();
   const clock = new ZoneClock(options.zone);
   const resolution = requireResolution(options.resolution);
-  const conditions = options.where.map(conditionOf);
+  const conditions = (options.where ?? []).map(conditionOf);
   const others = [options.id, options.time, ...conditions.map(({ column }) => column)];
   const wanted = { numbers: [], others };
   const stays = new Stays(
