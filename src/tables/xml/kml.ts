@@ -11,6 +11,8 @@ import { type XmlAttributes, XmlReader } from './xml-reader.js';
 const OF_MARK = ['name', 'description', 'folder', 'time'] as const;
 /** The column of all other fields, after the data. */
 const OTHER = 'other';
+/** Elements whose text, or texts, are data by their attribute `name`. */
+const DATA: ReadonlySet<string> = new Set(['Data', 'SimpleData', 'SimpleArrayData']);
 /** Approximate memory of a field of a row. */
 const FIELD_BYTES = 32;
 
@@ -20,9 +22,9 @@ interface Mark {
   readonly other: XmlFields;
   readonly shape: Shape;
   readonly types: Set<number>;
-  /** Points of a track with their times; null for one that is not there or cannot be read. */
+  /** Points of a track with their times and data; null for one that is not there or cannot be read. */
   readonly track: {
-    readonly time: string;
+    readonly columns: Map<string, string>;
     readonly point: readonly [lng: number, lat: number] | null;
     readonly fault?: string | undefined;
   }[];
@@ -62,13 +64,13 @@ export function kmlAsCsv(
   const names = [...OF_MARK, ...placemarks.dataNames, OTHER].filter((name) => !/^(?:lat|lng)$/i.test(name));
   const rows = [...placemarks.placemarks, ...links].flatMap(
     ({ columns, shape, types, track, fault }): Row[] => {
-      const of = (time?: string): (string | undefined)[] =>
-        names.map((name) => (name === 'time' && time !== undefined ? time : columns.get(name)));
+      const of = (own?: Mark['columns']): (string | undefined)[] =>
+        names.map((name) => own?.get(name) ?? columns.get(name));
       const type = types.size === 1 ? [...types][0]! : 7;
       const isPlaced = types.size > 0 && fault === undefined;
       const whole = { fields: of(), shape: isPlaced ? { ...shape, type } : null, fault };
-      const each = track.map(({ time, point, fault: ofPoint }) => ({
-        fields: of(time),
+      const each = track.map(({ columns: own, point, fault: ofPoint }) => ({
+        fields: of(own),
         shape: point === null ? null : pointAt(point),
         fault: ofPoint,
       }));
@@ -119,6 +121,10 @@ class PlacemarksReader {
   #rings: number[][] = [];
   #when: string[] = [];
   #at = 0;
+  /** The first point of the track, and how many values of one array, and angles, it has had. */
+  #first = 0;
+  #values = 0;
+  #angles = 0;
   #dataName = '';
   readonly #path: string[] = [];
   readonly #folders: string[] = [];
@@ -144,12 +150,16 @@ class PlacemarksReader {
       return;
     }
     const dataName = attributes.get('name');
-    const isData = name === 'Data' || name === 'SimpleData';
-    if (isData) this.#dataName = dataName ?? '';
-    else if (name === 'Polygon') this.#rings = [];
+    const isData = DATA.has(name);
+    if (isData) {
+      this.#dataName = dataName ?? '';
+      this.#values = 0;
+    } else if (name === 'Polygon') this.#rings = [];
     else if (name === 'Track') {
       this.#when = [];
       this.#at = 0;
+      this.#first = mark.track.length;
+      this.#angles = 0;
     }
     const others = attributes.entries().filter(([key]) => key !== 'name' && key !== 'schemaUrl');
     if (!isData && dataName !== undefined) others.push(['name', dataName]);
@@ -176,10 +186,13 @@ class PlacemarksReader {
     this.#mark = null;
     const folder = this.#folders.filter((each) => each.trim() !== '').join(' / ');
     requireShort(folder.length, 'the name of a folder');
-    if (folder !== '') this.#set(mark, 'folder', folder);
+    if (folder !== '') this.#set(mark.columns, 'folder', folder);
     const other = mark.other.json();
-    if (other !== undefined) this.#set(mark, OTHER, other);
+    if (other !== undefined) this.#set(mark.columns, OTHER, other);
     this.hold(FIELD_BYTES);
+    if (mark.track.length > 1)
+      for (const [column, text] of mark.columns)
+        requireShort(text.length, `the ${column} of a placemark with a track`);
     (name === 'Placemark' ? this.placemarks : this.links).push(mark);
   }
 
@@ -187,13 +200,19 @@ class PlacemarksReader {
   #take(mark: Mark, name: string, parent: string, text: string, whole: string): boolean {
     const isText = mark.other.isPlain;
     if (mark.other.depth === 1 && (name === 'name' || name === 'description'))
-      return isText && this.#setOnce(mark, name, whole);
-    if (parent === 'TimeStamp' && name === 'when') return isText && this.#setOnce(mark, 'time', text);
+      return isText && this.#setOnce(mark.columns, name, whole);
+    if (parent === 'TimeStamp' && name === 'when') return isText && this.#setOnce(mark.columns, 'time', text);
     if ((parent === 'Data' && name === 'value') || name === 'SimpleData') {
-      const isTaken = isText && this.#setData(mark, whole);
+      const isTaken = isText && this.#setData(mark.columns, whole);
       if (!isTaken && name === 'SimpleData') mark.other.add('@name', this.#dataName);
       return isTaken;
     }
+    // One for each point of a track: in the fields of all points they would be the square of its length.
+    if (parent === 'SimpleArrayData' && name === 'value')
+      return isText && this.#setPoint(mark, this.#values++, this.#dataName, whole);
+    if (parent === 'Track' && name === 'angles')
+      return isText && this.#setPoint(mark, this.#angles++, name, whole);
+    if (name === 'SimpleArrayData' && mark.other.hasMembers) mark.other.add('@name', this.#dataName);
     if (name === 'coordinates') return this.#geometry(mark, parent, text);
     if (name === 'Polygon') {
       addPart(mark.shape, 3, this.#rings);
@@ -203,17 +222,17 @@ class PlacemarksReader {
       return true;
     } else if (parent === 'Track' && name === 'coord') {
       const point = positionIn(text.split(/\s+/));
-      this.hold(4 * FIELD_BYTES);
+      this.hold(8 * FIELD_BYTES);
       // An empty element is a time without a position.
       const isRead = point !== null || text === '';
       const fault = isRead ? undefined : `${shown(text)} is not lng lat [height]`;
-      mark.track.push({ time: this.#when[this.#at++] ?? '', point, fault });
+      mark.track.push({ columns: timed(this.#when[this.#at++] ?? ''), point, fault });
       return isRead;
     } else if (name === 'Track') {
       // Times without coordinates are rows without a position.
       const others = this.#when.slice(this.#at);
-      this.hold(4 * FIELD_BYTES * others.length);
-      mark.track.push(...others.map((time) => ({ time, point: null })));
+      this.hold(8 * FIELD_BYTES * others.length);
+      mark.track.push(...others.map((time) => ({ columns: timed(time), point: null })));
     } else if (name === 'href' && (parent === 'Link' || parent === 'Url')) mark.href ||= text;
     return false;
   }
@@ -242,25 +261,32 @@ class PlacemarksReader {
     return true;
   }
 
-  #setData(mark: Mark, text: string): boolean {
-    const isTaken = ([...OF_MARK, OTHER] as readonly string[]).includes(this.#dataName);
-    const name = isTaken ? `data_${this.#dataName}` : this.#dataName;
-    if (name === '' || /^(?:lat|lng)$/i.test(name)) return false;
-    this.dataNames.add(name);
-    return this.#setOnce(mark, name, text);
+  #setPoint(mark: Mark, number: number, name: string, text: string): boolean {
+    const columns = mark.track[this.#first + number]?.columns;
+    return columns !== undefined && !mark.columns.has(name) && this.#setData(columns, text, name);
   }
 
-  #setOnce(mark: Mark, name: string, text: string): boolean {
-    if (mark.columns.has(name)) return false;
-    this.#set(mark, name, text);
+  #setData(columns: Mark['columns'], text: string, given = this.#dataName): boolean {
+    const isTaken = ([...OF_MARK, OTHER] as readonly string[]).includes(given);
+    const name = isTaken ? `data_${given}` : given;
+    if (name === '' || /^(?:lat|lng)$/i.test(name)) return false;
+    this.dataNames.add(name);
+    return this.#setOnce(columns, name, text);
+  }
+
+  #setOnce(columns: Mark['columns'], name: string, text: string): boolean {
+    if (columns.has(name)) return false;
+    this.#set(columns, name, text);
     return true;
   }
 
-  #set(mark: Mark, name: string, text: string): void {
+  #set(columns: Mark['columns'], name: string, text: string): void {
     this.hold(FIELD_BYTES + 2 * text.length);
-    mark.columns.set(name, text);
+    columns.set(name, text);
   }
 }
+
+const timed = (time: string): Map<string, string> => new Map([['time', time]]);
 
 function markOf(attributes: XmlAttributes): Mark {
   const shape = { type: 0, points: [], lines: [], polygons: [], order: [], ...SYSTEM };

@@ -51,6 +51,11 @@ export class XmlFields {
     return innermost.members === null && !innermost.hasElements;
   }
 
+  /** Whether the innermost open element has attributes or elements that are kept. */
+  get hasMembers(): boolean {
+    return this.#innermost.members !== null;
+  }
+
   /** Approximate letters so far. */
   get letters(): number {
     return this.#letters;

@@ -121,6 +121,23 @@ describe('tracks and places', () => {
     // An empty element stands for a position that was not had.
     const lost = inside.replace('105 21 0', '');
     expect((await kml(place(lost))).slice(1)).toEqual([',,Kho,t1,,,', ',,Kho,t2,,22,106']);
+    // Values that come one for each point are the point's; one more is everybody's.
+    const values = (name: string, ...each: string[]): string =>
+      `<gx:SimpleArrayData name="${name}">${each.map((value) => `<gx:value>${value}</gx:value>`).join('')}</gx:SimpleArrayData>`;
+    const withValues = (...each: string[]): string =>
+      inside.replace(
+        '</gx:Track>',
+        `<gx:angles>${each[0]} 0 0</gx:angles><ExtendedData>${values('hr', ...each)}${values('time', '1')}</ExtendedData></gx:Track>`,
+      );
+    const more =
+      '"{""gx:Track"":{""ExtendedData"":{""gx:SimpleArrayData"":{""gx:value"":""9"",""@name"":""hr""}}}}"';
+    expect(await kml(place(withValues('5', '6') + withValues('7', '8', '9')))).toEqual([
+      'name,description,folder,time,angles,hr,data_time,other,lat,lng',
+      `,,Kho,t1,5 0 0,5,1,${more},21,105`,
+      `,,Kho,t2,,6,,${more},22,106`,
+      `,,Kho,t1,7 0 0,7,1,${more},21,105`,
+      `,,Kho,t2,,8,,${more},22,106`,
+    ]);
   });
 
   test('areas wait for a word on their point', async () => {
@@ -420,5 +437,9 @@ print(json.dumps(found).replace('-Infinity', 'null').replace('Infinity', 'null')
     await expect(kml(`<kml><Folder><name>${name}</name><Placemark/></Folder></kml>`)).rejects.toThrow(
       'longer than 16 KiB',
     );
+    const points = '<gx:coord>105 21 0</gx:coord>'.repeat(2);
+    await expect(
+      kml(place(`<description>${name}</description><gx:Track>${points}</gx:Track>`)),
+    ).rejects.toThrow('the description of a placemark with a track is longer than 16 KiB');
   });
 });
