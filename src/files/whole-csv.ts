@@ -27,8 +27,8 @@ import { nameOf } from './disk/input.js';
 import type { Explained, Reading } from './driver.js';
 import { badInput } from './exit-codes.js';
 import { FORMATS } from './format.js';
-import { type CsvText, openText, raggedFault } from './formats/csv/csv.js';
-import { csvQuoted, eachRow, fieldsOf, textEnd } from './formats/csv/dialect.js';
+import { type CsvText, openText } from './formats/csv/csv.js';
+import { csvQuoted, eachRow, fieldsOf, rowFault, textEnd } from './formats/csv/dialect.js';
 import type { TableColumn } from './formats/table.js';
 import { degreesOf } from './formats/values/column-text.js';
 import type { Run } from './request.js';
@@ -169,20 +169,22 @@ class WholeCsv implements WholeInput {
     let row = this.reading.rows;
     eachRow(block, delimiter, (start, end) => {
       row++;
-      const { length } = fieldsOf(block, start, end, delimiter);
-      if (length !== columns)
-        throw badInput({ file: this.reading.input.name, row }, raggedFault(length, columns));
+      const fault = rowFault(block, start, end, delimiter, columns);
+      if (fault !== undefined) throw badInput({ file: this.reading.input.name, row }, fault);
     });
   }
 
   async mended(block: Uint8Array, answer: Answer): Promise<Answer> {
     if (this.work.job.operation !== 'encode' || answer.byStatus[INVALID_REQUEST] === 0) return answer;
     const { lat, lng, columns } = this.#shape;
+    const { delimiter } = this.work.job;
     const angles: { readonly failed: FailedRow; readonly fields: readonly string[] }[] = [];
     for (const failed of failedRowsOf(answer.report)) {
       if (failed.status !== 'INVALID_REQUEST') continue;
-      const fields = fieldsOf(block, failed.start, failed.end, this.work.job.delimiter);
-      if (fields.length === columns && isAngle(fields[lat]!, fields[lng]!)) angles.push({ failed, fields });
+      const { start, end } = failed;
+      const fields = fieldsOf(block, start, end, delimiter);
+      if (fields.length !== columns || !isAngle(fields[lat]!, fields[lng]!)) continue;
+      if (rowFault(block, start, end, delimiter, columns) === undefined) angles.push({ failed, fields });
     }
     if (angles.length === 0) return answer;
     countSlow('file', 'number', angles.length);
@@ -231,8 +233,10 @@ class WholeCsv implements WholeInput {
 
   explain(block: Uint8Array, { status, start, end }: FailedRow): Explained {
     const { columns, lat, lng, hexcodes } = this.#shape;
-    const fields = fieldsOf(block, start, end, this.work.job.delimiter);
-    if (fields.length !== columns) return { fault: () => raggedFault(fields.length, columns) };
+    const { delimiter } = this.work.job;
+    const ofRow = rowFault(block, start, end, delimiter, columns);
+    if (ofRow !== undefined) return { fault: () => ofRow };
+    const fields = fieldsOf(block, start, end, delimiter);
     const fault = (): string => faultIn(status as RowFailure, this.#readFields(fields));
     return hexcodes >= 0 ? { fault } : { degrees: [numberIn(fields[lat]!), numberIn(fields[lng]!)], fault };
   }

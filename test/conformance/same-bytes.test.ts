@@ -279,7 +279,12 @@ describe('rows that are drawn', () => {
 
   test('numbers, quotes, blanks and other lengths in CSV', async () => {
     const row = fc
-      .tuple(degrees, degrees, fc.constantFrom('', 'a', '"a,;b"', 'a"b', '"a\nb"', '👍'), fc.nat(20))
+      .tuple(
+        degrees,
+        degrees,
+        fc.constantFrom('', 'a', '"a,;b"', 'a"b', '"a\nb"', '"a\nb" c', '👍'),
+        fc.nat(20),
+      )
       .map(([lat, lng, note, way]) => {
         const fields = [lat, lng].map((text) => (way % 3 === 0 ? `"${text}"` : text));
         if (way === 1) return fields[0]!;

@@ -104,8 +104,8 @@ let columns: u32 = 0;
 let delimiter: u32 = COMMA;
 /** Whether the code's field, in the row being scanned, holds a doubled quote. */
 let isDoubled: bool = false;
-/** Whether a quoted field of that row has no closing quote. */
-let isUnclosed: bool = false;
+/** Whether a quoted field of that row has no closing quote, or one below its line, and text after it. */
+let isTorn: bool = false;
 
 /** Columns whose fields go to FIELDS: for each, i32 starts of as many rows as the limit, then i32 ends. */
 let fieldColumns: u32 = 0;
@@ -202,7 +202,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
     let found: usize = 0;
     let wanted = load<i32>(WANTED);
     isDoubled = false;
-    isUnclosed = false;
+    isTorn = false;
     hasLeftField = false;
     let column: i32 = 0;
     let field = p;
@@ -267,7 +267,7 @@ export function scanCsv(at: usize, end: usize, limit: u32, isDecode: bool, resol
     setRowEnd(row, rowEnd);
     if (feed < end) addRowFlags(row, rowEnd == feed ? ENDS_WITH_LF : ENDS_WITH_CRLF);
     p = feed + 1;
-    const isOdd = <u32>column != columns || isUnclosed;
+    const isOdd = <u32>column != columns || isTorn;
     if (isOdd) {
       markRagged(row, columns);
       if (<u32>column < columns) csvMissing += columns - <u32>column;
@@ -310,7 +310,7 @@ function quotedField(target: usize, field: usize, end: usize): usize {
     const quotes = <u32>i8x16.bitmask(i8x16.eq(v128.load(p), i8x16.splat(<i8>QUOTE)));
     p += quotes ? <usize>ctz(quotes) : 16;
     if (p >= end) {
-      isUnclosed = true;
+      isTorn = true;
       return end;
     }
     if (!quotes) continue;
@@ -328,6 +328,8 @@ function quotedField(target: usize, field: usize, end: usize): usize {
     if (hasDoubled && FOUND + target == first) isDoubled = true;
   } else {
     noteField(target, field, textEnd);
+    // The quotes of two rows, where another program escapes them by backslashes.
+    for (let at = field; at < p && !isTorn; at++) isTorn = load<u8>(at) == LINE_FEED;
   }
   return stop;
 }

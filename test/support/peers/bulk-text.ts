@@ -26,8 +26,15 @@ const NOTHING: Meaning = {
 
 const ROWS = { record_delimiter: ['\r\n', '\n'], relax_quotes: true, relax_column_count: true };
 
-/** The fields of a row of CSV; undefined where a quote has no end. */
+/** Whether a field has text behind a quote that closes on another line. */
+function isTorn(row: string, delimiter: string): boolean {
+  const fields = row.matchAll(new RegExp(`(?:"((?:[^"]|"")*)")?([^${delimiter}]*)(?:${delimiter}|$)`, 'g'));
+  return [...fields].some(([, quoted, behind]) => quoted?.includes('\n') === true && behind !== '');
+}
+
+/** The fields of a row of CSV; undefined where a quote has no end, or ends below text that has text behind it. */
 export function fieldsByPeer(row: string, delimiter: string): string[] | undefined {
+  if (isTorn(row, delimiter)) return undefined;
   try {
     const rows = parse(row, { ...ROWS, delimiter });
     return rows.length === 0 ? [''] : rows[0];
@@ -92,7 +99,8 @@ export function csvByPeer(
       const row = text.slice(rows[i - 1]!.info.bytes, info.bytes).replace(/^(\r?\n)+/, '');
       const end = row.endsWith('\r\n') ? '\r\n' : row.endsWith('\n') ? '\n' : '';
       const bare = row.slice(0, row.length - end.length);
-      const added = addedColumns(library, operation, record, count, columns, defaultResolution);
+      const fields = isTorn(bare, delimiter) ? [] : record;
+      const added = addedColumns(library, operation, fields, count, columns, defaultResolution);
       return (
         rectangular(bare, count, delimiter) +
         added.map((field) => delimiter + field).join('') +

@@ -8,7 +8,7 @@ import { encodingHint } from '../../content/kinds.js';
 import { type Input, isFlush } from '../../disk/input.js';
 import { badInput, type CliFailure } from '../../exit-codes.js';
 import { BATCH_BYTES, BATCH_ROWS, type TableRows, type TableSource } from '../table.js';
-import { type CsvDialect, eachRow, fieldsOf, headerStart, leadOf } from './dialect.js';
+import { type CsvDialect, eachRow, fieldsOf, headerStart, leadOf, raggedFault, rowFault } from './dialect.js';
 
 const MAX_HEADER_BYTES = 1024 * 1024;
 
@@ -164,10 +164,6 @@ function notText(
   return badInput({ file, row: number, column: names[column] }, fault, encodingHint(row));
 }
 
-/** The fault of a row that has more or fewer fields than the header. */
-export const raggedFault = (fields: number, columns: number): string =>
-  `${fields} fields, the header has ${columns}`;
-
 /**
  * Rejects unread rows, where every row counts.
  * @param firstRow number of the first of the rows in the file
@@ -204,9 +200,9 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
         return full;
       };
       for await (const block of text.blocks(text.endOffset, () => rows + 1)) {
-        for (const fields of rowsOf(block, delimiter)) {
+        for (const [fields, fault] of rowsOf(block, delimiter, names.length)) {
           rows++;
-          if (fields.length !== names.length) unread.set(held, raggedFault(fields.length, names.length));
+          if (fault !== undefined) unread.set(held, fault);
           for (let c = 0; c < names.length; c++) {
             const field = fields[c] ?? '';
             values[c]!.push(field);
@@ -222,17 +218,25 @@ export async function openCsv(input: Input, dialect: CsvDialect): Promise<TableS
   };
 }
 
-function* rowsOf(block: Uint8Array, delimiter: string): Generator<string[]> {
+/** The fields of rows, with the fault of a row that is not read. */
+function* rowsOf(
+  block: Uint8Array,
+  delimiter: string,
+  columns: number,
+): Generator<readonly [string[], string | undefined]> {
   if (!block.includes(QUOTE)) {
     for (const line of Buffer.from(block.buffer, block.byteOffset, block.length).toString().split('\n')) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line;
-      if (text !== '') yield text.split(delimiter);
+      if (text === '') continue;
+      const fields = text.split(delimiter);
+      yield [fields, fields.length === columns ? undefined : raggedFault(fields.length, columns)];
     }
     return;
   }
-  const rows: string[][] = [];
-  eachRow(block, delimiter.charCodeAt(0), (start, end) => {
-    rows.push(fieldsOf(block, start, end, delimiter.charCodeAt(0)));
+  const rows: [string[], string | undefined][] = [];
+  const separator = delimiter.charCodeAt(0);
+  eachRow(block, separator, (start, end) => {
+    rows.push([fieldsOf(block, start, end, separator), rowFault(block, start, end, separator, columns)]);
   });
   yield* rows;
 }

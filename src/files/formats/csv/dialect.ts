@@ -9,7 +9,7 @@ import {
 } from '../../../hexcodes/wire/bulk/csv-header.js';
 import { firstRowEnd } from '../../../hexcodes/wire/bulk/splitters.js';
 import type { Delimiter } from '../../../hexcodes/wire/job.js';
-import { csvFields, quotedField } from '../../../hexcodes/wire/rows/csv-fields.js';
+import { csvFields, quotedField, TORN_QUOTE } from '../../../hexcodes/wire/rows/csv-fields.js';
 import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions.js';
 import type { ColumnChoice, Sample } from '../../columns/columns.js';
 import { HEAD_BYTES } from '../../disk/input.js';
@@ -50,14 +50,36 @@ export function textEnd(bytes: Uint8Array, start: number, end: number): number {
 
 /** The fields of one row, without their quotes. */
 export function fieldsOf(bytes: Uint8Array, start: number, end: number, delimiter: number): string[] {
-  const text = Buffer.from(
-    bytes.buffer,
-    bytes.byteOffset + start,
-    textEnd(bytes, start, end) - start,
-  ).toString();
+  const text = rowText(bytes, start, end);
   // A quote still open at the end is closed there.
-  return csvFields(text, delimiter) ?? csvFields(`${text}"`, delimiter)!;
+  return csvFields(text, delimiter, true) ?? csvFields(`${text}"`, delimiter, true)!;
 }
+
+function rowText(bytes: Uint8Array, start: number, end: number): string {
+  const { buffer, byteOffset } = bytes;
+  return Buffer.from(buffer, byteOffset + start, textEnd(bytes, start, end) - start).toString();
+}
+
+/** Why a row is not read, whatever its values; undefined where it has as many fields as the header. */
+export function rowFault(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  delimiter: number,
+  columns: number,
+): string | undefined {
+  const text = rowText(bytes, start, end);
+  const fields = csvFields(text, delimiter);
+  if (fields === undefined) return TORN_FAULT;
+  return fields.length === columns ? undefined : raggedFault(fields.length, columns);
+}
+
+/** The fault of a row that has more or fewer fields than the header. */
+export const raggedFault = (fields: number, columns: number): string =>
+  `${fields} fields, the header has ${columns}`;
+
+/** The fault of a row whose quotes are those of several rows. */
+export const TORN_FAULT = `${TORN_QUOTE} (quotes in a field are doubled, without backslashes)`;
 
 /** A field in quotes if CSV needs them; tables of commas and of tabs are read for each other. */
 export function csvQuoted(text: string, delimiter = ','): string {

@@ -6,9 +6,10 @@ import { csvFields } from '../../../hexcodes/wire/rows/csv-fields.js';
 import { GrowingBytes, numberIn, type TextRows, type ValueRanges, wasUsual } from '../../rows/text-rows.js';
 import type { ReadColumns, TableColumn } from '../table.js';
 import { degreesOf } from '../values/column-text.js';
-import { type CsvText, raggedFault } from './csv.js';
+import type { CsvText } from './csv.js';
+import { raggedFault, TORN_FAULT } from './dialect.js';
 
-const QUOTE = 34;
+const [LF, QUOTE] = [10, 34] as const;
 const TEXT: TableColumn = { name: '', kind: 'text' };
 /** Bytes of the kernel for a field's bounds: its start and its end. */
 const BOUNDS_BYTES = 8;
@@ -114,6 +115,7 @@ export class CsvRowReader {
     const text = this.#text;
     const width = this.names.length;
     let column = 0;
+    let isTorn = false;
     for (let at = 0; at <= line.length; column++) {
       const isQuoted = line[at] === QUOTE;
       const first = isQuoted ? line.indexOf(QUOTE, at + 1) : at - 1;
@@ -132,14 +134,16 @@ export class CsvRowReader {
         ends[row] = text.at;
       } else if (column < width) {
         // Text after the closing quote.
+        isTorn ||= line.subarray(at, close).includes(LF);
         const field = Buffer.from(line.buffer, line.byteOffset + at, stop - at).toString();
         starts[row] = text.at;
-        text.addText(csvFields(field, this.delimiter)?.[0] ?? '');
+        text.addText(csvFields(field, this.delimiter, true)?.[0] ?? '');
         ends[row] = text.at;
       }
       at = stop + 1;
     }
-    if (column !== width) this.#unread.set(row, raggedFault(column, width));
+    if (isTorn) this.#unread.set(row, TORN_FAULT);
+    else if (column !== width) this.#unread.set(row, raggedFault(column, width));
     for (; column < width; column++) {
       const { starts, ends } = this.#scanned[column]!;
       starts[row] = text.at;

@@ -4,7 +4,7 @@ import { extraColumns, extrasOf } from '../../extras.js';
 import { BulkInputError, type BulkRequest, type CsvShape, type Delimiter } from '../job.js';
 import { hemisphereFault } from '../params/names.js';
 import { codeColumns, columnChosen, columnsNamed, isKnownName, pairColumns } from '../rows/column-names.js';
-import { csvFields, quotedField, withoutAround } from '../rows/csv-fields.js';
+import { csvFields, quotedField, TORN_QUOTE, withoutAround } from '../rows/csv-fields.js';
 
 // Finds the delimiter of a CSV text in its header row: the one that gives the most fields with known names, then the
 // most fields. A first line `sep=;`, which Excel writes and reads, names it.
@@ -163,7 +163,7 @@ export function openCsv(header: Uint8Array, request: BulkRequest, delimiter: Del
   const bare = header.subarray(0, bareSize);
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bare);
   const names = csvFields(text.startsWith(BOM) ? text.slice(1) : text, delimiter.charCodeAt(0));
-  if (names === undefined) throw new BulkInputError('The header row has a quote that is not closed');
+  if (names === undefined) throw new BulkInputError(`The header row has ${TORN_QUOTE}`);
   if (/[^"]\r[^\n]/.test(text) && !text.includes('"'))
     throw new BulkInputError('Lines end in CR alone, not in LF');
 

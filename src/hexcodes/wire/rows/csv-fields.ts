@@ -48,11 +48,14 @@ export function quotedField(text: string, delimiter: string): string {
 
 const QUOTE = 34;
 
+/** Why csvFields has no fields. */
+export const TORN_QUOTE = 'a quote that is not closed, or text after one that closes on another line';
+
 /**
- * The fields of a row without its line end; undefined where a quoted field has no end. Where text follows a closing
- * quote, both quotes belong to the field.
+ * The fields of a row without its line end; undefined where a quoted field has no end, or one below its line and text
+ * after it, unless `mayBeTorn`. Where text follows a closing quote, both quotes belong to the field.
  */
-export function csvFields(text: string, delimiter: number): string[] | undefined {
+export function csvFields(text: string, delimiter: number, mayBeTorn = false): string[] | undefined {
   const separator = String.fromCharCode(delimiter);
   if (!text.includes('"')) return text.split(separator);
   const fields: string[] = [];
@@ -63,7 +66,9 @@ export function csvFields(text: string, delimiter: number): string[] | undefined
     const found = text.indexOf(separator, close + 1);
     const end = found < 0 ? text.length : found;
     const rest = text.slice(close + 1, end);
-    fields.push(isQuoted ? unquoted(text.slice(at + 1, close), rest) : rest);
+    const inside = isQuoted ? text.slice(at + 1, close) : '';
+    if (!mayBeTorn && isBehind(rest) && inside.includes('\n')) return undefined;
+    fields.push(isQuoted ? unquoted(inside, rest) : rest);
     at = end + 1;
   }
   return fields;
@@ -80,6 +85,8 @@ function closingQuote(text: string, from: number): number {
 /** @param rest text between the closing quote and the end of the field */
 function unquoted(inside: string, rest: string): string {
   const text = inside.replaceAll('""', '"');
-  // A NUL ends the quoted part as the end of the row does.
-  return rest === '' || rest.startsWith('\0') ? text + rest : `"${text}"${rest}`;
+  return isBehind(rest) ? `"${text}"${rest}` : text + rest;
 }
+
+/** A NUL ends the quoted part as the end of the row does. */
+const isBehind = (rest: string): boolean => rest !== '' && !rest.startsWith('\0');

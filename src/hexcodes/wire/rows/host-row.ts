@@ -30,7 +30,7 @@ import {
   SingleParameters,
 } from '../params/parameters.js';
 import { DIFFERS } from '../params/query.js';
-import { csvFields, plainNumber, quotedField, withoutBlanks } from './csv-fields.js';
+import { csvFields, plainNumber, quotedField, TORN_QUOTE, withoutBlanks } from './csv-fields.js';
 
 /** A row as read: degrees are NaN and the resolution is -1 where they cannot be read. */
 export interface ReadRow {
@@ -207,7 +207,7 @@ export function readCsvRow(
   resolution: number,
 ): ReadRow {
   const fields = csvFields(lenient.decode(bytes), delimiter);
-  if (fields === undefined) return unread([fault('row', 'has a quote that is not closed')]);
+  if (fields === undefined) return unread([fault('row', `has ${TORN_QUOTE}`)]);
   if (fields.length !== shape.columns) {
     const message = `has ${fields.length} fields where the header has ${shape.columns}`;
     return unread([fault('row', message)]);

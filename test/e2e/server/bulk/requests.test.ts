@@ -328,16 +328,20 @@ describe('refusals', () => {
     expect(answer.status).toBe(400);
   });
 
-  test('rows of another length than the header are answered with as many fields', async () => {
+  test('rows of another length than the header, or with quotes of two rows, have as many fields', async () => {
     const body =
-      'id,note,lat,lng\n1,a,21.03,105.85\n2,short,21.0\n3,long,21.03,105.85,extra\n4,"open,21,105\n';
+      'id,note,lat,lng\n1,a,21.03,105.85\n2,short,21.0\n3,long,21.03,105.85,extra\n4,"12\\"",21,105\n5,"x",21,105\n6,"open,21,105\n';
     const answer = await post(ENCODE, { 'Content-Type': MEDIA.csv }, body);
-    const rows = parse(await answer.text(), { columns: true }) as Record<string, string>[];
+    const rows = parse(await answer.text(), { columns: true, relax_quotes: true }) as Record<
+      string,
+      string
+    >[];
     expect(rows.map(({ id, status, note, lng }) => [id, status, note, lng])).toEqual([
       ['1', 'OK', 'a', '105.85'],
       ['2', 'INVALID_REQUEST', 'short', ''],
       ['3', 'INVALID_REQUEST', 'long', '105.85'],
-      ['4', 'INVALID_REQUEST', 'open,21,105\n', ''],
+      ['4', 'INVALID_REQUEST', expect.stringContaining('12'), '105'],
+      ['6', 'INVALID_REQUEST', 'open,21,105\n', ''],
     ]);
   });
 
