@@ -124,12 +124,15 @@ export class KeyRing {
 
   /** Adds keys, or replaces those with the same ids; removes those of `removedIds`. */
   change(keys: readonly StoredKey[], removedIds: readonly string[] = []): void {
+    const nowMs = Date.now();
+    // An end between two ticks: the next one to wait for is found below, and this one would be passed over.
+    this.tick(nowMs);
     for (const id of removedIds) this.#remove(id);
     for (const key of keys) {
       this.#remove(key.id);
       this.#add(key);
     }
-    this.#findNextEnd(Date.now());
+    this.#findNextEnd(nowMs);
     this.#tell(new Set([...removedIds, ...keys.map(({ id }) => id)]));
   }
 

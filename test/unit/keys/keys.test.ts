@@ -151,6 +151,20 @@ describe('who is admitted', () => {
     expect([costOf('other'), costOf('other')]).toEqual(['allowed 1+1', 'allowed 0+0']);
   });
 
+  test('a text that ends between two ticks is denied, and told, though another key is changed meanwhile', () => {
+    const { ring, costOf } = countingRing();
+    const nowMs = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
+    onTestFinished(() => void vi.useRealTimers());
+    const told: unknown[] = [];
+    ring.change([storedKey('text', { expiresMs: nowMs + 60_000 })]);
+    ring.onChange((changed) => told.push(changed));
+    expect([costOf('text'), costOf('text')]).toEqual(['allowed 1+1', 'allowed 0+0']);
+    vi.setSystemTime(nowMs + 60_000);
+    ring.change([storedKey('other', { id: 'b', expiresMs: nowMs + 90_000 })]);
+    expect([costOf('text'), told]).toEqual(['denied 1+1', [undefined, new Set(['b'])]]);
+  });
+
   test('a key continues admitted work only while it has the scope', () => {
     const ring = new KeyRing(PEPPER);
     ring.change([storedKey('text')]);
