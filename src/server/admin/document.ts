@@ -114,7 +114,10 @@ const SCHEMAS: Json = {
   ),
   NewKey: { ...object(SETTINGS, ['name']), additionalProperties: false },
   Settings: { ...object(SETTINGS, []), additionalProperties: false },
-  Rotation: object({ overlap: { type: 'string', pattern: '^(?:0|[0-9]{1,6}[smhdw])$' } }, []),
+  Rotation: {
+    ...object({ overlap: { type: 'string', pattern: '^(?:0|[0-9]{1,6}[smhdw])$' } }, []),
+    additionalProperties: false,
+  },
   Activity: object(
     {
       keys: {

@@ -69,11 +69,7 @@ export function keyRoutesOf(
     route('POST', '', (_, settings) => ({ op: 'create', settings: settings ?? {} })),
     route('GET', '/:id', (id) => ({ op: 'show', id })),
     route('PATCH', '/:id', (id, settings) => ({ op: 'set', id, settings: settings ?? {} })),
-    route('POST', '/:id/rotate', (id, body) => ({
-      op: 'rotate',
-      id,
-      overlap: (body as { overlap?: unknown } | null | undefined)?.overlap,
-    })),
+    route('POST', '/:id/rotate', (id, body) => ({ op: 'rotate', id, body: body ?? {} })),
     route('DELETE', '/:id', (id) => ({ op: 'state', id, state: 'revoked' })),
     ...(['enable', 'disable', 'revoke'] as const).map((verb) =>
       route('POST', `/:id/${verb}`, (id) => ({ op: 'state', id, state: STATES[verb] })),

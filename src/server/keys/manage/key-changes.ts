@@ -7,9 +7,11 @@ import { type KeySettings, type KeyState, NEW_KEY, type StoredKey, type StoreHea
 import { digestOf, makeKeyText, pepperCheckOf, replacePrivateFile } from '../secret.js';
 import type { KeyStore } from '../store/key-store.js';
 import {
+  invalid,
   KeyFault,
   type KeyJson,
   keyJson,
+  objectOf,
   parseDuration,
   readKeySettings,
   type SettingFault,
@@ -174,7 +176,7 @@ export type KeyCall =
   | { readonly op: 'create'; readonly settings: unknown }
   | { readonly op: 'set'; readonly id: string; readonly settings: unknown }
   | { readonly op: 'state'; readonly id: string; readonly state: KeyState }
-  | { readonly op: 'rotate'; readonly id: string; readonly overlap: unknown };
+  | { readonly op: 'rotate'; readonly id: string; readonly body: unknown };
 
 /** A key with its secret, which is shown only here. */
 interface MadeKeyJson extends KeyJson {
@@ -222,11 +224,12 @@ async function answerValue(store: KeyStore, pepper: string, call: KeyCall) {
     case 'state':
       return keyJson(await changer.setState(call.id, call.state));
     case 'rotate': {
-      const overlapMs = parseDuration(String(call.overlap ?? DEFAULT_OVERLAP));
-      if (overlapMs === undefined) {
-        const fault = { setting: 'overlap', message: 'must be a duration as 24h, 7d or 0' };
-        throw new KeyFault('invalid', `${fault.setting} ${fault.message}`, [fault]);
-      }
+      const { overlap, ...others } = objectOf(call.body, 'the body');
+      const faults = Object.keys(others).map((setting) => ({ setting, message: 'is not known: overlap is' }));
+      const overlapMs = parseDuration(String(overlap ?? DEFAULT_OVERLAP));
+      if (overlapMs === undefined)
+        faults.push({ setting: 'overlap', message: 'must be a duration as 24h, 7d or 0' });
+      if (overlapMs === undefined || faults.length > 0) throw invalid(faults);
       return made((keep) => changer.rotate(call.id, overlapMs, pepper, keep));
     }
   }

@@ -213,7 +213,7 @@ export function readKeySettings(
   };
 }
 
-const invalid = (faults: readonly SettingFault[]): KeyFault =>
+export const invalid = (faults: readonly SettingFault[]): KeyFault =>
   new KeyFault('invalid', faults.map(({ setting, message }) => `${setting} ${message}`).join('; '), faults);
 
 function texts(value: unknown, isRight: (text: string) => boolean, what: string): string[] {
@@ -347,7 +347,7 @@ function parse(text: string): unknown {
   return value;
 }
 
-function objectOf(value: unknown, what: string): Record<string, unknown> {
+export function objectOf(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw wrong(`${what} is not an object`);
   return value as Record<string, unknown>;
