@@ -115,6 +115,8 @@ export class Quota {
     if (perDay === this.#perDay && perMonth === this.#perMonth) return;
     this.#perDay = perDay;
     this.#perMonth = perMonth;
+    // Points that a larger quota has granted.
+    this.giveAllBack();
     this.#forgetAnswer();
   }
 

@@ -132,6 +132,21 @@ describe('one quota of one process', () => {
     expect(quota.takeReturns()).toEqual([{ keyId: 'k', ...PERIOD, points: 100 }]);
   });
 
+  test('a lower quota holds at once: what the higher one has granted goes back', () => {
+    const { quota, answer } = quotaOf(1000);
+    quota.take(1, 1);
+    answer(100, 100);
+    expect(quota.take(40, 40)).toBe(40);
+    quota.setLimits(30, undefined);
+    expect([quota.take(1, 1), quota.take(0, 0)]).toEqual(['wait', 0]);
+    answer(0, 40);
+    expect(quota.take(1, 1)).toBe('wait');
+    quota.settle(40, 40);
+    expect(quota.takeCovered()).toBe(40);
+    answer(0, 40);
+    expect(quota.take(1, 1)).toBe('over');
+  });
+
   test('nothing is refused by what others held before they gave it back', () => {
     const { quota } = quotaOf(100);
     expect(quota.take(50, 50)).toBe('wait');
