@@ -1,7 +1,7 @@
 // Groups in memory: a hash table over typed arrays, from a key of cell, province and time to numbers. The caller
 // spills the groups to disk when it is full. Sorted groups are visited by cell, province, time.
 
-import { SpillFolder, sortedByDigit } from '../disk/spill-folder.js';
+import { SortedRuns, sortedByDigit } from '../disk/spill-folder.js';
 import { CliFailure, EXIT } from '../exit-codes.js';
 
 // Sums among the numbers of a group. Each summed column has four: an integer in two halves, which stays exact, the
@@ -225,97 +225,106 @@ export class GroupTable {
   }
 }
 
-/** Negative before 0 when it sorts as two unsigned words: 0 the low one, 1 the high one. */
+/** Added to times, which then sort as two unsigned words. */
+const MOVED = 2 ** 40;
+
+/** @param half 0 for the low word, 1 for the high one */
 function timeWord(timeS: number, half: 0 | 1): number {
-  const moved = timeS + 2 ** 40;
-  return half === 0 ? moved >>> 0 : Math.floor(moved / 2 ** 32);
+  const moved = timeS + MOVED;
+  return half === 0 ? moved >>> 0 : Math.floor(moved / HALF);
 }
+
+const timeOf = (high: number, low: number): number => high * HALF + low - MOVED;
 
 function grown<T extends Uint8Array | Uint32Array | Float64Array>(old: T, larger: T, count: number): T {
   larger.set(old.subarray(0, count));
   return larger;
 }
 
-// Groups that memory does not hold: each time the table is full, its groups are written to a file in order, and in
-// the end all files are merged, adding up equal keys.
-
-/** A key in a file: three words, one unused, and the time. */
-const RECORD_KEY_BYTES = 24;
-const CHUNK_BYTES = 1 << 20;
-
 /** A group, in an object that the next one overwrites. */
 export interface Group extends GroupKey {
   readonly numbers: Float64Array;
 }
 
+// Groups that memory does not hold: each time the table is full, its groups are written to a file in order, and in
+// the end all files are merged, adding up equal keys. A group in words of 32 bits, from its first one:
+//
+//    0      how many words it has
+//    1 - 5  halves of the cell, province, halves of the time, the upper first
+//    6 - …  numbers, two words each
+
+const KEY_WORDS = 5;
+const HEAD_WORDS = 1 + KEY_WORDS;
+
+function compareKeys(wordsA: Uint32Array, a: number, wordsB: Uint32Array, b: number): number {
+  for (let word = 1; word <= KEY_WORDS; word++) {
+    const difference = wordsA[a + word]! - wordsB[b + word]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
 export class SpilledGroups {
-  readonly #chunk: Records;
-  readonly #folder = new SpillFolder('hexcodes-aggregate', 'groups');
-  readonly #runs: number[] = [];
-  #count = 0;
+  readonly #runs = new SortedRuns('hexcodes-aggregate', 'groups', compareKeys);
+  /** One packed group. */
+  readonly #words: Uint32Array;
+  readonly #doubles: Float64Array;
 
   constructor(private readonly width: number) {
-    this.#chunk = new Records(width);
+    this.#words = new Uint32Array(HEAD_WORDS + 2 * width);
+    this.#doubles = new Float64Array(this.#words.buffer);
   }
 
   /** Files written so far. */
   get count(): number {
-    return this.#count;
+    return this.#runs.count;
   }
 
   /** Writes all groups of a table to a file and clears the table. @throws CliFailure BAD_OUTPUT */
   spill(table: GroupTable): void {
-    const descriptor = this.#folder.create();
-    this.#runs.push(descriptor);
-    this.#count++;
-    const { numbers } = table;
-    const key = keyOfNone();
-    const chunk = this.#chunk;
-    let count = 0;
-    const write = (): void => {
-      this.#folder.write(descriptor, chunk.bytes.subarray(0, count * chunk.recordBytes));
-      count = 0;
+    const words = this.#words;
+    const groups = groupsOf(table, this.width);
+    const next = (): boolean => {
+      const { done, value } = groups.next();
+      if (done === true) return false;
+      const { cellHigh, cellLow, province, timeS, numbers } = value;
+      words.set([words.length, cellHigh, cellLow, province, timeWord(timeS, 1), timeWord(timeS, 0)]);
+      this.#doubles.set(numbers, HEAD_WORDS / 2);
+      return true;
     };
-    for (const index of table.sorted()) {
-      table.readKey(index, key);
-      chunk.put(count++, key, numbers, index * this.width);
-      if (count === chunk.capacity) write();
-    }
-    write();
+    this.#runs.add({ words, bytes: new Uint8Array(words.buffer), at: 0, next });
     table.clear();
   }
 
   /** All groups of all files, in order, each key once. */
   *groups(): Generator<Group> {
-    const readers = this.#runs.map((descriptor) => new RunReader(this.#folder, descriptor, this.width));
-    let open = readers.filter((reader) => reader.next());
-    const group = { ...keyOfNone(), numbers: new Float64Array(this.width) };
-    while (open.length > 0) {
-      let least = open[0]!;
-      for (const reader of open) if (compare(reader.key, least.key) < 0) least = reader;
-      Object.assign(group, least.key);
+    const words = this.#words;
+    const group = groupOfNone(this.width);
+    const rows = this.#runs.merged();
+    for (let isLeft = rows.next(); isLeft; ) {
       group.numbers.fill(0);
-      let isEnded = false;
-      for (const reader of open) {
-        if (compare(reader.key, group) !== 0) continue;
-        addNumbers(group.numbers, reader.numbers, reader.numbersAt);
-        if (!reader.next()) isEnded = true;
-      }
-      if (isEnded) open = open.filter((reader) => !reader.isEnded);
+      do {
+        for (let i = 0; i < words.length; i++) words[i] = rows.words[rows.at + i]!;
+        addNumbers(group.numbers, this.#doubles, HEAD_WORDS / 2);
+        isLeft = rows.next();
+      } while (isLeft && compareKeys(words, 0, rows.words, rows.at) === 0);
+      group.cellHigh = words[1]!;
+      group.cellLow = words[2]!;
+      group.province = words[3]!;
+      group.timeS = timeOf(words[4]!, words[5]!);
       yield group;
     }
   }
 
   /** Removes the files. */
   remove(): void {
-    this.#runs.length = 0;
-    this.#folder.remove();
+    this.#runs.remove();
   }
 }
 
 /** The groups of a table that was never full. */
 export function* groupsOf(table: GroupTable, width: number): Generator<Group> {
-  const group = { ...keyOfNone(), numbers: new Float64Array(width) };
+  const group = groupOfNone(width);
   for (const index of table.sorted()) {
     table.readKey(index, group);
     group.numbers.set(table.numbers.subarray(index * width, (index + 1) * width));
@@ -323,92 +332,6 @@ export function* groupsOf(table: GroupTable, width: number): Generator<Group> {
   }
 }
 
-function keyOfNone(): GroupKey {
-  return { cellHigh: 0, cellLow: 0, province: 0, timeS: 0 };
-}
-
-function compare(a: GroupKey, b: GroupKey): number {
-  return a.cellHigh - b.cellHigh || a.cellLow - b.cellLow || a.province - b.province || a.timeS - b.timeS;
-}
-
-/** A part of a file in memory. */
-class Records {
-  readonly recordBytes: number;
-  readonly capacity: number;
-  readonly bytes: Uint8Array;
-  readonly doubles: Float64Array;
-  readonly #words: Uint32Array;
-
-  constructor(private readonly width: number) {
-    this.recordBytes = RECORD_KEY_BYTES + 8 * width;
-    this.capacity = Math.ceil(CHUNK_BYTES / this.recordBytes);
-    const buffer = new ArrayBuffer(this.capacity * this.recordBytes);
-    this.bytes = new Uint8Array(buffer);
-    this.doubles = new Float64Array(buffer);
-    this.#words = new Uint32Array(buffer);
-  }
-
-  put(index: number, key: GroupKey, numbers: Float64Array, from: number): void {
-    const word = (index * this.recordBytes) / 4;
-    this.#words[word] = key.cellHigh;
-    this.#words[word + 1] = key.cellLow;
-    this.#words[word + 2] = key.province;
-    const at = this.numbersAt(index);
-    this.doubles[at - 1] = key.timeS;
-    for (let i = 0; i < this.width; i++) this.doubles[at + i] = numbers[from + i]!;
-  }
-
-  readKey(index: number, key: GroupKey): void {
-    const word = (index * this.recordBytes) / 4;
-    key.cellHigh = this.#words[word]!;
-    key.cellLow = this.#words[word + 1]!;
-    key.province = this.#words[word + 2]!;
-    key.timeS = this.doubles[this.numbersAt(index) - 1]!;
-  }
-
-  numbersAt(index: number): number {
-    return (index * this.recordBytes + RECORD_KEY_BYTES) / 8;
-  }
-}
-
-class RunReader {
-  readonly key = keyOfNone();
-  isEnded = false;
-  numbersAt = 0;
-  readonly #records: Records;
-  readonly #folder: SpillFolder;
-  readonly #descriptor: number;
-  #offset = 0;
-  #count = 0;
-  #index = -1;
-
-  constructor(folder: SpillFolder, descriptor: number, width: number) {
-    this.#folder = folder;
-    this.#descriptor = descriptor;
-    this.#records = new Records(width);
-  }
-
-  get numbers(): Float64Array {
-    return this.#records.doubles;
-  }
-
-  /** Goes to the next group; false at the end. */
-  next(): boolean {
-    if (++this.#index >= this.#count && !this.#fill()) {
-      this.isEnded = true;
-      return false;
-    }
-    this.#records.readKey(this.#index, this.key);
-    this.numbersAt = this.#records.numbersAt(this.#index);
-    return true;
-  }
-
-  #fill(): boolean {
-    const { bytes, recordBytes } = this.#records;
-    const filled = this.#folder.read(this.#descriptor, bytes, this.#offset);
-    this.#offset += filled;
-    this.#count = filled / recordBytes;
-    this.#index = 0;
-    return filled > 0;
-  }
+function groupOfNone(width: number): Group {
+  return { cellHigh: 0, cellLow: 0, province: 0, timeS: 0, numbers: new Float64Array(width) };
 }

@@ -1,7 +1,9 @@
 // Rows as bytes, in one piece of memory: a head with the code that they are sorted by, which columns have a value, and
 // the values as Parquet's plain encoding has them.
 
-import type { ValueRanges } from '../rows/text-rows.js';
+import { RECORD_BYTES } from '../../hexcodes/kernel/output-layout.js';
+import { type RowCursor, sortedByDigit } from '../disk/spill-folder.js';
+import type { TextRows } from '../rows/text-rows.js';
 
 // A row in words of 32 bits, from its first one:
 //
@@ -16,141 +18,198 @@ export const KEY_WORDS = 5;
 export const HEAD_WORDS = 1 + KEY_WORDS;
 /** Most bytes of a value besides those of texts. */
 const MAX_FIXED_BYTES = 32;
+const FIRST_BYTES = 1 << 20;
+const FIRST_ROWS = 1024;
+/** Limit beyond which runs go to disk, whatever memory there is: offsets are 32-bit numbers. */
+const MAX_BYTES = 2 ** 31;
+/** Approximate bytes of the batch that fills the memory. */
+const SLACK_BYTES = 8 << 20;
+/** Memory for sorting a row: its start, its offset twice, and a word of its code. */
+const SORT_BYTES = 16;
+/** Number of rows below which they are sorted by comparison. */
+const FEW_ROWS = 2048;
+/** A longer value is copied by a call. */
+const SHORT = 24;
 
-/** Sources of stored columns that are not columns of rows; others are given by their index. */
+/** Sources of stored columns that are not columns of rows. */
 export const [FROM_LAT, FROM_LNG, FROM_RESOLUTION] = [-1, -2, -3] as const;
 
-/** Rows one after the other; their memory is kept when they are cleared. */
+/** A column whose values are packed. */
+interface StoredColumn {
+  /** Bytes of a value; 0 for those that have their size before them. */
+  readonly width: number;
+  /** Its index among the columns of rows, or one of the other sources. */
+  readonly source: number;
+}
+
+/** Compares the codes of two rows. */
+export function compareKeys(wordsA: Uint32Array, a: number, wordsB: Uint32Array, b: number): number {
+  for (let word = 1; word < KEY_WORDS; word++) {
+    const difference = wordsA[a + word]! - wordsB[b + word]!;
+    if (difference !== 0) return difference;
+  }
+  // The lowest byte is the status.
+  return (wordsA[a + KEY_WORDS]! >>> 8) - (wordsB[b + KEY_WORDS]! >>> 8);
+}
+
+/** Rows in order of arrival; their memory is kept when they are cleared. */
 export class PackedRows {
-  bytes: Buffer;
-  words: Uint32Array;
-  #view: DataView;
+  #bytes = Buffer.alloc(0);
+  #words = new Uint32Array(0);
+  #view = new DataView(this.#words.buffer);
   /** The first free word. */
-  end = 0;
-  readonly #widths: readonly number[];
+  #end = 0;
+  #starts = new Uint32Array(FIRST_ROWS);
+  #count = 0;
+  /** Bytes that are reserved at once when the first ones are not enough; the system commits them as they are filled. */
   readonly #fullBytes: number;
-  // The row that has been begun.
-  #latDeg = 0;
-  #lngDeg = 0;
-  #resolution = 0;
+
+  readonly #sources: Int32Array;
+  readonly #widths: Int32Array;
 
   /**
-   * @param widths bytes of a value of each stored column; 0 for those that have their size before them
-   * @param fullBytes bytes that are reserved at once when the first ones are not enough; the system commits them only
-   *   as they are filled
+   * @param resolution of all rows, for the column that is FROM_RESOLUTION
+   * @param memoryBytes that they are to take
    */
-  constructor(widths: readonly number[], firstBytes: number, fullBytes: number) {
-    this.#widths = widths;
-    this.#fullBytes = fullBytes;
-    const buffer = new ArrayBuffer(firstBytes);
-    this.bytes = Buffer.from(buffer);
-    this.words = new Uint32Array(buffer);
-    this.#view = new DataView(buffer);
+  constructor(
+    stored: readonly StoredColumn[],
+    private readonly resolution: number,
+    memoryBytes: number,
+  ) {
+    this.#sources = Int32Array.from(stored, ({ source }) => source);
+    this.#widths = Int32Array.from(stored, ({ width }) => width);
+    this.#fullBytes = Math.min(memoryBytes, MAX_BYTES) + SLACK_BYTES;
+    this.#resize(FIRST_BYTES);
   }
 
-  /** Makes room for `bytes` more bytes. */
-  reserve(bytes: number): void {
-    const needed = 4 * this.end + bytes;
-    if (needed <= this.bytes.length) return;
-    const size = needed <= this.#fullBytes ? this.#fullBytes : needed + (needed >>> 1);
-    const buffer = new ArrayBuffer(8 * Math.ceil(size / 8));
-    const grown = Buffer.from(buffer);
-    this.bytes.copy(grown, 0, 0, 4 * this.end);
-    this.bytes = grown;
-    this.words = new Uint32Array(buffer);
-    this.#view = new DataView(buffer);
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Memory of the rows, and of sorting them. */
+  get heldBytes(): number {
+    return 4 * this.#end + SORT_BYTES * this.#count;
+  }
+
+  /** Adds a row. @param record of its code and status, by its offset */
+  add({ text, columns, latLngDeg }: TextRows, row: number, records: Uint8Array, record: number): void {
+    const [sources, widths] = [this.#sources, this.#widths];
+    const count = sources.length;
+    let sizeBytes = 4 * HEAD_WORDS + (MAX_FIXED_BYTES + 1) * count;
+    for (let c = 0; c < count; c++) {
+      if (sources[c]! < 0) continue;
+      const { starts, ends } = columns[sources[c]!]!;
+      if (starts[row]! >= 0) sizeBytes += ends[row]! - starts[row]!;
+    }
+    this.#begin(sizeBytes, records, record);
+    const [bytes, view, from] = [this.#bytes, this.#view, text.bytes];
+    const bitmap = 4 * (this.#end + HEAD_WORDS);
+    let at = bitmap + ((count + 7) >> 3);
+    bytes.fill(0, bitmap, at);
+    for (let c = 0; c < count; c++) {
+      const source = sources[c]!;
+      if (source === FROM_RESOLUTION) {
+        view.setInt32(at, this.resolution, true);
+        at += 4;
+      } else if (source < 0) {
+        const degrees = latLngDeg[source === FROM_LAT ? 2 * row : 2 * row + 1]!;
+        if (Number.isNaN(degrees)) continue;
+        view.setFloat64(at, degrees, true);
+        at += 8;
+      } else {
+        const { starts, ends } = columns[source]!;
+        const start = starts[row]!;
+        if (start < 0) continue;
+        const size = ends[row]! - start;
+        if (widths[c] === 0) {
+          view.setUint32(at, size, true);
+          at += 4;
+        }
+        if (size <= SHORT) for (let i = 0; i < size; i++) bytes[at + i] = from[start + i]!;
+        else bytes.set(from.subarray(start, start + size), at);
+        at += size;
+      }
+      bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
+    }
+    const end = (at + 3) >> 2;
+    this.#words[this.#end] = end - this.#end;
+    this.#end = end;
+  }
+
+  /** The rows by their codes, those of one code in order of arrival. */
+  sorted(): RowCursor {
+    const starts = this.#sortedStarts();
+    let row = -1;
+    return {
+      words: this.#words,
+      bytes: this.#bytes,
+      get at() {
+        return starts[row]!;
+      },
+      next: () => ++row < starts.length,
+    };
+  }
+
+  clear(): void {
+    this.#end = 0;
+    this.#count = 0;
   }
 
   /** Clears the rows, and frees their memory. */
   release(): void {
-    const buffer = new ArrayBuffer(0);
-    this.bytes = Buffer.from(buffer);
-    this.words = new Uint32Array(buffer);
-    this.#view = new DataView(buffer);
-    this.end = 0;
+    this.clear();
+    this.#resize(0);
+    this.#starts = new Uint32Array(FIRST_ROWS);
   }
 
-  /**
-   * Begins a row: its code is in a record of the kernel, whose last byte is its status.
-   * @param records of the kernel, and the index of one
-   */
-  begin(records: Uint8Array, record: number, latDeg: number, lngDeg: number, resolution: number): void {
-    this.#latDeg = latDeg;
-    this.#lngDeg = lngDeg;
-    this.#resolution = resolution;
-    this.reserve(4 * HEAD_WORDS + MAX_FIXED_BYTES * this.#widths.length);
-    const { words, end: start } = this;
-    const status = records[record + 4 * KEY_WORDS - 1]!;
+  /** Begins a row with its code and status, and makes room for its bytes. */
+  #begin(sizeBytes: number, records: Uint8Array, record: number): void {
+    const needed = 4 * this.#end + sizeBytes;
+    if (needed > this.#bytes.length)
+      this.#resize(needed <= this.#fullBytes ? this.#fullBytes : needed + (needed >>> 1));
+    if (this.#count === this.#starts.length) {
+      const grown = new Uint32Array(2 * this.#count);
+      grown.set(this.#starts);
+      this.#starts = grown;
+    }
+    this.#starts[this.#count++] = this.#end;
+    const words = this.#words;
+    const start = this.#end + 1;
+    const status = records[record + RECORD_BYTES - 1]!;
     for (let word = 0, at = record; word < KEY_WORDS; word++, at += 4)
-      words[start + 1 + word] =
+      words[start + word] =
         status === 0
           ? (records[at]! << 24) | (records[at + 1]! << 16) | (records[at + 2]! << 8) | records[at + 3]!
           : 0xffffffff;
-    words[start + KEY_WORDS] = ((words[start + KEY_WORDS]! & ~255) | status) >>> 0;
+    const last = start + KEY_WORDS - 1;
+    words[last] = ((words[last]! & ~255) | status) >>> 0;
   }
 
-  /** Ends it with plain values. @param ranges of each stored column that is a column of rows */
-  addRanges(sources: Int32Array, from: Uint8Array, ranges: readonly ValueRanges[], row: number): void {
-    const widths = this.#widths;
-    const bitmap = 4 * (this.end + HEAD_WORDS);
-    let at = bitmap + ((sources.length + 7) >> 3);
-    let sizeBytes = MAX_FIXED_BYTES * sources.length;
-    for (let c = 0; c < sources.length; c++)
-      if (sources[c]! >= 0 && ranges[c]!.starts[row]! >= 0)
-        sizeBytes += ranges[c]!.ends[row]! - ranges[c]!.starts[row]!;
-    this.#reserveAt(at, sizeBytes);
-    const { bytes } = this;
-    bytes.fill(0, bitmap, at);
-    for (let c = 0; c < sources.length; c++) {
-      const source = sources[c]!;
-      if (source < 0) {
-        at = this.#addOwn(source, bitmap, c, at);
-        continue;
+  #resize(sizeBytes: number): void {
+    const buffer = new ArrayBuffer(8 * Math.ceil(sizeBytes / 8));
+    const bytes = Buffer.from(buffer);
+    this.#bytes.copy(bytes, 0, 0, 4 * this.#end);
+    this.#bytes = bytes;
+    this.#words = new Uint32Array(buffer);
+    this.#view = new DataView(buffer);
+  }
+
+  #sortedStarts(): Uint32Array {
+    const count = this.#count;
+    const starts = this.#starts.subarray(0, count);
+    const words = this.#words;
+    if (count < FEW_ROWS) return starts.slice().sort((a, b) => compareKeys(words, a, words, b) || a - b);
+    let order = Uint32Array.from({ length: count }, (_, row) => row);
+    const keys = new Uint32Array(count);
+    for (let word = KEY_WORDS; word > 0; word--) {
+      const isLast = word === KEY_WORDS;
+      for (let row = 0; row < count; row++) {
+        const key = words[starts[row]! + word]!;
+        keys[row] = isLast ? key >>> 8 : key;
       }
-      const start = ranges[c]!.starts[row]!;
-      if (start < 0) continue;
-      bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
-      const size = ranges[c]!.ends[row]! - start;
-      if (widths[c] === 0) {
-        this.#view.setUint32(at, size, true);
-        at += 4;
-      }
-      if (size <= SHORT) for (let i = 0; i < size; i++) bytes[at + i] = from[start + i]!;
-      else bytes.set(from.subarray(start, start + size), at);
-      at += size;
+      for (const shift of [0, 16]) order = sortedByDigit(order, keys, shift);
     }
-    this.#finish(at);
-  }
-
-  #addOwn(source: number, bitmap: number, c: number, at: number): number {
-    if (source === FROM_RESOLUTION) {
-      this.bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
-      this.#view.setInt32(at, this.#resolution, true);
-      return at + 4;
-    }
-    const degrees = source === FROM_LAT ? this.#latDeg : this.#lngDeg;
-    if (Number.isNaN(degrees)) return at;
-    this.bytes[bitmap + (c >> 3)]! |= 1 << (c & 7);
-    this.#view.setFloat64(at, degrees, true);
-    return at + 8;
-  }
-
-  #finish(at: number): void {
-    const start = this.end;
-    this.end = (at + 3) >> 2;
-    this.words[start] = this.end - start;
-  }
-
-  /** Makes room within the row that is added, which begins at `end`. */
-  #reserveAt(at: number, bytes: number): void {
-    if (at + bytes <= this.bytes.length) return;
-    const { end } = this;
-    // The filled part of the row is to be copied, too.
-    this.end = (at + 3) >> 2;
-    this.reserve(bytes);
-    this.end = end;
+    for (let row = 0; row < count; row++) order[row] = starts[order[row]!]!;
+    return order;
   }
 }
-
-/** A longer value is copied by a call. */
-const SHORT = 24;
