@@ -30,7 +30,7 @@ import {
   resolutionChunk,
   statusChunk,
 } from './formats/parquet/own-columns.js';
-import { DICTIONARY_PAGE, NONE, ownChunkMetadata, thriftElement } from './formats/parquet/pages.js';
+import { NONE, ownChunkMetadata, thriftElement } from './formats/parquet/pages.js';
 import {
   type Coordinates,
   type DegreesMemory,
@@ -40,7 +40,8 @@ import {
   readCoordinates,
 } from './formats/parquet/parquet-source.js';
 import { elementOf } from './formats/parquet/parquet-types.js';
-import { I64, readThrift, STRUCT, type ThriftStruct, thrift } from './formats/parquet/thrift.js';
+import { pageHeadAt } from './formats/parquet/sound-chunk.js';
+import { I64, STRUCT, type ThriftStruct, thrift } from './formats/parquet/thrift.js';
 import { ParquetFileWriter } from './formats/parquet/write-parquet.js';
 import { textOf } from './formats/values/column-text.js';
 import { requireBelowCeiling } from './held/ceiling.js';
@@ -61,9 +62,6 @@ const META = {
   bloomOffset: 14,
   bloomSize: 15,
 } as const;
-
-/** Members of a page's head. */
-const PAGE = { type: 1, packedBytes: 3, first: 5, second: 8 } as const;
 
 type Leaf = ColumnSpan['leaves'][number];
 
@@ -273,34 +271,21 @@ async function requirePages(buffer: AsyncBuffer, chunk: ClaimedChunk): Promise<v
   let pageRows = 0;
   const end = from + sizeBytes;
   for (let at = from; at < end && values < chunk.values; ) {
-    let view = new DataView(await buffer.slice(at, Math.min(end, at + HEAD_BYTES)));
-    let headEnd: number;
+    const left = end - at;
+    let view = new DataView(await buffer.slice(at, at + Math.min(left, HEAD_BYTES)));
     try {
-      headEnd = walkThrift(view, 0).end;
-    } catch (error) {
-      if (view.byteLength === end - at) throw error;
+      walkThrift(view, 0);
+    } catch {
       view = new DataView(await buffer.slice(at, end));
-      headEnd = walkThrift(view, 0).end;
     }
-    const head = readThrift(view, 0);
-    const type = head.get(PAGE.type)?.value;
-    const packedBytes = head.get(PAGE.packedBytes)?.value;
-    if (typeof packedBytes !== 'number' || !(packedBytes >= 0 && packedBytes <= end - at - headEnd))
-      throw new Error(`a page that claims ${String(packedBytes)} bytes where ${end - at - headEnd} are left`);
-    const second = head.get(PAGE.second);
-    const data = head.get(PAGE.first) ?? second;
-    if (type !== DICTIONARY_PAGE && data !== undefined) {
-      const count = (data.value as ThriftStruct).get(1)?.value;
-      if (typeof count !== 'number' || !(count >= 0))
-        throw new Error(`a page that claims ${String(count)} values`);
+    const { header, bodyAt, count } = pageHeadAt(view, 0, left);
+    if (header.type !== 'DICTIONARY_PAGE') {
       values += count;
-      if (!isRepeated) pageRows += count;
+      const { data_page_header_v2: v2 } = header;
       // Pages of the first version do not say their rows.
-      else
-        pageRows +=
-          second === undefined ? Number.NaN : Number((second.value as ThriftStruct).get(3)?.value ?? -1);
+      pageRows += !isRepeated ? count : v2 === undefined ? Number.NaN : Number(v2.num_rows ?? -1);
     }
-    at += headEnd + packedBytes;
+    at += bodyAt + header.compressed_page_size;
   }
   if (values !== chunk.values) throw new Error(`${values} values where ${chunk.values} are due`);
   if (!Number.isNaN(pageRows) && pageRows !== rows) throw new Error(`${pageRows} rows where ${rows} are due`);

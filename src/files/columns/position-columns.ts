@@ -367,8 +367,7 @@ export async function lookAtFiles(
     if (path === '-') return 'the input is a pipe';
     const input = await openInput(path, request.input);
     try {
-      if (input.path === null || input.sizeBytes === null || input.isPacked)
-        return `${input.name} is packed or a pipe`;
+      if (input.file === null) return `${input.name} is packed or a pipe`;
       const reason = await look(input);
       if (reason !== undefined) return reason;
     } finally {

@@ -138,8 +138,9 @@ const QUOTE = 34;
 /** Bytes that may precede a field: a line end or any delimiter. */
 const FIELD_STARTS = Buffer.from('\n,;\t|');
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-/** Bytes that suffice to tell formats apart. */
+/** Bytes that suffice to tell formats apart, and ways of packing. */
 export const HEAD_BYTES = 16 * 1024;
+const PACKING_BYTES = 4;
 const STDIN_NAME = '(stdin)';
 /** The name of an input in messages. */
 export const nameOf = (path: string): string => (path === '-' ? STDIN_NAME : path);
@@ -151,7 +152,6 @@ export interface Input {
   readonly path: string | null;
   /** Size on disk; null where it is unknown. */
   readonly sizeBytes: number | null;
-  readonly isPacked: boolean;
   /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. */
   readonly head: Uint8Array;
   /** Which point of lines and areas is meant, where the user has said it. */
@@ -174,10 +174,10 @@ export interface Input {
    * once.
    */
   chunks(): AsyncIterable<Uint8Array>;
-  /** The file itself where its bytes are the content; otherwise null. */
+  /** The file itself, which may be read at any offset; null for a pipe and for packed content. */
+  readonly file: PlainFile | null;
+  /** The file where its bytes are the content as `chunks` gives it; otherwise null. */
   readonly plain: PlainFile | null;
-  /** Adds a step to `close`. */
-  onClose(run: () => void): void;
   close(): void;
 }
 
@@ -275,14 +275,14 @@ export function inputOf(bytes: Uint8Array, name: string): Input {
     name,
     path: null,
     sizeBytes: null,
-    isPacked: false,
     head: bytes,
+    file: null,
     plain: null,
     chunks,
     readBytes: () => bytes.length,
     hasRows: () => undefined,
     passed: () => undefined,
-    ...closer(() => undefined),
+    close: () => undefined,
   };
 }
 
@@ -297,13 +297,15 @@ async function ofStream(
   sizeBytes: number | null,
   options: InputOptions,
 ): Promise<Input> {
-  const isStdin = path === '-';
   const name = nameOf(path);
-  const counted = new Counted(raw, name, sizeBytes ?? 0);
-  const packing = packingOf(await counted.peek());
-  const unpackedOnes = packing === null ? counted : unpacked(counted, packing, name);
-  const flushed =
-    sizeBytes === null && options.hasFlushes === true ? withFlushes(unpackedOnes) : unpackedOnes;
+  let streamBytes = 0;
+  const counted = counting(raw, name, sizeBytes ?? 0, (bytes) => {
+    streamBytes = bytes;
+  });
+  const packed = await opened(counted, PACKING_BYTES);
+  const packing = packingOf(packed.head);
+  const plain = packing === null ? packed.chunks : unpacked(packed.chunks, packing, name);
+  const flushed = sizeBytes === null && options.hasFlushes === true ? withFlushes(plain) : plain;
   const file =
     packing === null && sizeBytes !== null && raw instanceof ReadStream
       ? new PlainFile(raw, path, sizeBytes)
@@ -313,39 +315,29 @@ async function ofStream(
     share = of;
   };
   const { content, isVerbatim } = await readable(flushed, { ...options, plain: file, passed }, name);
-  const { opening, iterator } = await opened(content, options.hasHeader);
+  const { head, chunks } = await opened(content, HEAD_BYTES, options.hasHeader);
   let rowCount = 0;
   return {
     name,
-    path: isStdin ? null : path,
+    path: path === '-' ? null : path,
     sizeBytes,
-    isPacked: packing !== null,
-    head: Buffer.concat(opening).subarray(0, HEAD_BYTES),
+    head: head.subarray(0, HEAD_BYTES),
     point: options.point,
     sheet: options.sheet,
     headerRow: options.headerRow,
     readBytes(rows = 0) {
       if (sizeBytes !== null && rowCount > 0) return sizeBytes * Math.min(1, rows / rowCount);
       if (sizeBytes !== null && share !== null) return sizeBytes * share;
-      return Math.max(counted.bytes, file?.readBytes ?? 0);
+      return Math.max(streamBytes, file?.readBytes ?? 0);
     },
     passed,
     hasRows(count) {
       rowCount = count;
     },
-    chunks: () => continued(opening, iterator),
+    chunks: () => chunks,
+    file,
     plain: isVerbatim ? file : null,
-    ...closer(() => raw.destroy()),
-  };
-}
-
-function closer(first: () => void): Pick<Input, 'onClose' | 'close'> {
-  const runs = [first];
-  return {
-    onClose: (run) => void runs.push(run),
-    close() {
-      for (const run of runs.splice(0)) run();
-    },
+    close: () => void raw.destroy(),
   };
 }
 
@@ -359,9 +351,7 @@ async function readable(
   options: InputOptions & Pick<Said, 'plain' | 'passed'>,
   name: string,
 ): Promise<{ content: AsyncIterable<Uint8Array>; isVerbatim: boolean }> {
-  const { opening, iterator } = await opened(content, options.hasHeader);
-  const head = Buffer.concat(opening);
-  const whole = continued(opening, iterator);
+  const { head, chunks: whole } = await opened(content, HEAD_BYTES, options.hasHeader);
   const format = formatOfBytes(head);
   if (FORMATS[format].readAs !== null) {
     const { broughtAsCsv } = await import('../content/brought.js');
@@ -401,83 +391,51 @@ async function* withoutRows(content: AsyncIterable<Uint8Array>, rows: number): A
   }
 }
 
-/** Reads the first chunks of a content: HEAD_BYTES or more, fewer if the content is shorter or pauses after a row. */
+/** The bytes of a stream. @param sizeBytes that are there at least @param read is told of all bytes so far */
+async function* counting(
+  raw: Readable,
+  name: string,
+  sizeBytes: number,
+  read: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const iterator = raw[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  let bytes = 0;
+  for (;;) {
+    let next: IteratorResult<Uint8Array>;
+    try {
+      next = await iterator.next();
+    } catch (error) {
+      throw unreadable(name, error);
+    }
+    if (next.done === true && bytes < sizeBytes) throw becameShorter(name);
+    if (next.done === true) return;
+    bytes += next.value.length;
+    read(bytes);
+    yield next.value;
+  }
+}
+
+/**
+ * Reads the first chunks of a content: `least` bytes or more, fewer if the content is shorter or pauses after a row.
+ * @returns the bytes of these chunks, and all chunks
+ */
 async function opened(
   content: AsyncIterable<Uint8Array>,
+  least: number,
   hasHeader = true,
-): Promise<{ opening: Uint8Array[]; iterator: AsyncIterator<Uint8Array> }> {
+): Promise<{ head: Buffer; chunks: AsyncIterable<Uint8Array> }> {
   const iterator = content[Symbol.asyncIterator]();
   const opening: Uint8Array[] = [];
-  for (let openingBytes = 0; openingBytes < HEAD_BYTES; ) {
+  for (let openingBytes = 0; openingBytes < least; ) {
     const next = await iterator.next();
     if (next.done === true) break;
     opening.push(next.value);
     openingBytes += next.value.length;
     if (isFlush(next.value) && showsRow(Buffer.concat(opening), hasHeader)) break;
   }
-  return { opening, iterator };
-}
-
-async function* continued(
-  opening: Uint8Array[],
-  iterator: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  for (const chunk of opening.splice(0)) yield chunk;
-  for (;;) {
-    const next = await iterator.next();
-    if (next.done === true) return;
-    yield next.value;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (const chunk of opening.splice(0)) yield chunk;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
   }
-}
-
-/** Counts the bytes of a stream, and shows the first of them before they are read. */
-class Counted implements AsyncIterable<Uint8Array> {
-  bytes = 0;
-  readonly #iterator: AsyncIterator<Uint8Array>;
-  readonly #name: string;
-  readonly #sizeBytes: number;
-  #peeked: Uint8Array | null = null;
-
-  /** @param sizeBytes that are there at least */
-  constructor(raw: Readable, name: string, sizeBytes: number) {
-    this.#iterator = raw[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    this.#name = name;
-    this.#sizeBytes = sizeBytes;
-  }
-
-  /** The first bytes, at least four unless the input is shorter. */
-  async peek(): Promise<Uint8Array> {
-    let first: Uint8Array = new Uint8Array(0);
-    while (first.length < 4) {
-      const next = await this.#next();
-      if (next === null) break;
-      first = first.length === 0 ? next : Buffer.concat([first, next]);
-    }
-    this.#peeked = first;
-    return first;
-  }
-
-  async #next(): Promise<Uint8Array | null> {
-    let next: IteratorResult<Uint8Array>;
-    try {
-      next = await this.#iterator.next();
-    } catch (error) {
-      throw unreadable(this.#name, error);
-    }
-    if (next.done === true && this.bytes < this.#sizeBytes) throw becameShorter(this.#name);
-    if (next.done === true) return null;
-    this.bytes += next.value.length;
-    return next.value;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    const peeked = this.#peeked;
-    this.#peeked = null;
-    if (peeked !== null && peeked.length > 0) yield peeked;
-    for (;;) {
-      const next = await this.#next();
-      if (next === null) return;
-      yield next;
-    }
-  }
+  return { head: Buffer.concat(opening), chunks: chunks() };
 }

@@ -53,11 +53,29 @@ export class PlainFile {
     return bytes.subarray(0, this.readAt(offset, bytes));
   }
 
+  /** Its current length. */
+  get length(): number {
+    return fstatSync(this.fd).size;
+  }
+
+  /**
+   * Bytes between two offsets, which do not count as read: footers are read before rows.
+   * @throws Error where the file ends before
+   */
+  range(start: number, end: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(Math.max(0, end - start));
+    for (let done = 0, size = 1; done < bytes.length; done += size) {
+      if (!(start >= 0) || size === 0) throw new Error('the file ends in the middle');
+      size = readSync(this.fd, bytes, done, bytes.length - done, start + done);
+    }
+    return bytes;
+  }
+
   /** The file at its current length. Bytes from `subarray` are valid until the next call. */
   ranges(): { readonly length: number; subarray(start: number, end: number): Uint8Array } {
     let buffer = new Uint8Array(0);
     return {
-      length: fstatSync(this.fd).size,
+      length: this.length,
       subarray: (start, end) => {
         if (buffer.length < end - start) buffer = new Uint8Array(end - start);
         return buffer.subarray(0, this.readAt(start, buffer.subarray(0, end - start)));
@@ -71,8 +89,7 @@ export class PlainFile {
    * @returns null at the end of the file
    */
   sliceAt(offset: number, maxBytes: number): FileSlice | null {
-    const { fd } = this;
-    const { size } = fstatSync(fd);
+    const { fd, length: size } = this;
     if (size < this.sizeBytes) throw becameShorter(this.path);
     if (offset >= size) return null;
     const end = offset + maxBytes;

@@ -208,8 +208,7 @@ async function* batchesOf(
 }
 
 async function prunedParquet(input: Input, { from, columns, wanted }: PointFiles) {
-  const isFile = input.path !== null && input.sizeBytes !== null && !input.isPacked;
-  if (wanted === undefined || !isFile || formatOf(input, from) !== 'parquet') return null;
+  if (wanted === undefined || input.file === null || formatOf(input, from) !== 'parquet') return null;
   return (await import('./parquet-points.js')).parquetPoints(input, columns, wanted);
 }
 

@@ -1,7 +1,6 @@
 // Reads Arrow IPC by flechette, one record batch at a time: flechette is given single messages, so that the whole file
 // is never held. Files (`.arrow`, `.feather`) have a magic word and a footer around the stream.
 
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import decompressLz4 from '@foxglove/wasm-lz4';
 import {
   type Batch,
@@ -19,6 +18,7 @@ import {
   utf8View,
 } from '@uwdata/flechette';
 import type { Input } from '../../disk/input.js';
+import type { PlainFile } from '../../disk/plain-file.js';
 import { badInput, brokenAt, NO_COLUMNS, reasonOf } from '../../exit-codes.js';
 import { beyondCeiling, ceilingBytes, requireBelowCeiling, rowWindows } from '../../held/ceiling.js';
 import { type DeclaredGeometries, declaredGeometries, geoArrowIn, geometriesIn } from '../geoparquet.js';
@@ -122,8 +122,8 @@ const TABLE_BYTES = 32;
  * @returns null if the file has no footer with a schema
  * @throws Error for a schema that points beyond the footer
  */
-function schemaInFooter(path: string): Uint8Array | null {
-  const found = inFooter(path, (buffer, field, footer) => {
+function schemaInFooter(file: PlainFile): Uint8Array | null {
+  const found = inFooter(file, (buffer, field, footer) => {
     const [versionAt, schemaAt] = [field(0), field(1)];
     const version = versionAt === 0 ? 0 : buffer.short(versionAt);
     return schemaAt === 0 ? null : ([footer, buffer.follow(schemaAt), version] as const);
@@ -133,12 +133,12 @@ function schemaInFooter(path: string): Uint8Array | null {
 
 /** Reads the footer of a file; null where there is none, or it points beyond its end. */
 function inFooter<T>(
-  path: string,
+  file: PlainFile,
   read: (buffer: Flatbuffer, field: (number: number) => number, footer: Uint8Array) => T | null,
 ): T | null {
-  const footer = footerOf(path);
-  if (footer === null) return null;
   try {
+    const footer = footerOf(file);
+    if (footer === null) return null;
     const buffer = new Flatbuffer(footer);
     return read(buffer, buffer.root(), footer);
   } catch {
@@ -146,28 +146,13 @@ function inFooter<T>(
   }
 }
 
-function footerOf(path: string): Uint8Array | null {
-  const descriptor = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(descriptor);
-    const end = Buffer.alloc(END_BYTES);
-    if (size < END_BYTES || readSync(descriptor, end, 0, END_BYTES, size - END_BYTES) < END_BYTES)
-      return null;
-    const sizeBytes = end.readInt32LE();
-    const start = size - END_BYTES - sizeBytes;
-    if (
-      end.toString('latin1', 4) !== 'ARROW1' ||
-      sizeBytes < 8 ||
-      sizeBytes > MAX_FOOTER_BYTES ||
-      start < 8
-    ) {
-      return null;
-    }
-    const footer = Buffer.alloc(sizeBytes);
-    return readSync(descriptor, footer, 0, sizeBytes, start) === sizeBytes ? footer : null;
-  } finally {
-    closeSync(descriptor);
-  }
+function footerOf(file: PlainFile): Uint8Array | null {
+  const endAt = file.length - END_BYTES;
+  const end = Buffer.from(file.range(endAt, endAt + END_BYTES).buffer);
+  const sizeBytes = end.readInt32LE();
+  const start = endAt - sizeBytes;
+  const isFooter = end.toString('latin1', 4) === 'ARROW1' && sizeBytes >= 8 && sizeBytes <= MAX_FOOTER_BYTES;
+  return isFooter && start >= 8 ? file.range(start, endAt) : null;
 }
 
 /**
@@ -193,8 +178,8 @@ interface Blocks {
 }
 
 /** Offsets of the rows and dictionaries of a file; null where its footer does not give them. */
-function blocksIn(path: string): Blocks | null {
-  return inFooter(path, (buffer, field, footer) => {
+function blocksIn(file: PlainFile): Blocks | null {
+  return inFooter(file, (buffer, field, footer) => {
     const [dictionaries = [], rows = []] = [2, 3].map((number) => {
       const { at, count } = buffer.vector(field(number), BLOCK_BYTES);
       return Array.from({ length: count }, (_, i) => {
@@ -203,7 +188,7 @@ function blocksIn(path: string): Blocks | null {
         return { start: Number(buffer.long(block)), sizeBytes };
       });
     });
-    const start = statSync(path).size - END_BYTES - footer.length - MARK_BYTES;
+    const start = file.length - END_BYTES - footer.length - MARK_BYTES;
     return { dictionaries, rows, end: { start, sizeBytes: MARK_BYTES } };
   });
 }
@@ -222,23 +207,17 @@ function firstOf(blocks: Blocks | null): number | null {
  * The dictionaries of a file that follow rows which need them, as Polars writes them.
  * @throws CliFailure BAD_INPUT
  */
-async function* lateDictionaries(path: string, name: string): AsyncGenerator<Message> {
-  const blocks = blocksIn(path);
+async function* lateDictionaries(file: PlainFile, name: string): AsyncGenerator<Message> {
+  const blocks = blocksIn(file);
   const first = blocks?.rows[0]?.start ?? Number.POSITIVE_INFINITY;
   if (blocks === null || !blocks.dictionaries.some(({ start }) => start > first)) return;
-  const descriptor = openSync(path, 'r');
-  try {
-    for (const { start, sizeBytes } of blocks.dictionaries) {
-      if (!(start >= 0 && sizeBytes >= 0 && start + sizeBytes <= fstatSync(descriptor).size))
-        throw badInput({ file: name }, 'broken Arrow data: a dictionary lies beyond the end of the file');
-      requireBelowCeiling({ file: name }, sizeBytes, 'a dictionary', 'Write the column without one.');
-      const bytes = new Uint8Array(sizeBytes);
-      readSync(descriptor, bytes, 0, sizeBytes, start);
-      const { value } = await messagesOf(new ByteQueue(once(bytes)), name, false).next();
-      if (value !== undefined) yield value;
-    }
-  } finally {
-    closeSync(descriptor);
+  for (const { start, sizeBytes } of blocks.dictionaries) {
+    const end = start + sizeBytes;
+    if (!(start >= 0 && sizeBytes >= 0 && end <= file.length))
+      throw badInput({ file: name }, 'broken Arrow data: a dictionary lies beyond the end of the file');
+    requireBelowCeiling({ file: name }, sizeBytes, 'a dictionary', 'Write the column without one.');
+    const { value } = await messagesOf(new ByteQueue(once(file.range(start, end))), name, false).next();
+    if (value !== undefined) yield value;
   }
 }
 
@@ -314,7 +293,7 @@ async function openMessages(input: Input, isFile: boolean): Promise<AsyncGenerat
   if (isFile) await queue.take(8);
   if (isFile && isBare(input.head)) {
     const footerSchema = footerSchemaOf(input);
-    const start = footerSchema === null ? null : firstOf(blocksIn(input.path!));
+    const start = footerSchema === null ? null : firstOf(blocksIn(input.file!));
     if (start === null) throw badInput({ file: input.name }, 'broken Arrow data: its footer lists no rows');
     await queue.take(start - 8);
   }
@@ -348,9 +327,8 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
   const unread = unreadFields(schema);
   async function* records(): AsyncGenerator<Message> {
     let areKnown = false;
-    const { path, name, sizeBytes, isPacked } = input;
-    if (isFile && path !== null && sizeBytes !== null && !isPacked)
-      for await (const dictionary of lateDictionaries(path, name)) {
+    if (isFile && input.file !== null)
+      for await (const dictionary of lateDictionaries(input.file, input.name)) {
         areKnown = true;
         yield dictionary;
       }
@@ -524,8 +502,8 @@ class Dictionaries {
 }
 
 /** @throws CliFailure BAD_INPUT where the end of the file cannot be read first */
-function footerSchemaOf({ path, isPacked, name, sizeBytes }: Input): Uint8Array | null {
-  if (path !== null && sizeBytes !== null && !isPacked) return schemaInFooter(path);
+function footerSchemaOf({ file, name }: Input): Uint8Array | null {
+  if (file !== null) return schemaInFooter(file);
   throw badInput(
     { file: name },
     'an Arrow file without a schema at its start, as Polars and apache-arrow for JavaScript write it, is not read from a pipe',

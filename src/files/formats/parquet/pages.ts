@@ -21,7 +21,7 @@ import {
 const UNITS = { MILLIS: 1, MICROS: 2, NANOS: 3 } as const;
 export const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8] as const;
 export const [UNCOMPRESSED, SNAPPY] = [0, 1] as const;
-export const [DICTIONARY_PAGE, DATA_PAGE_V2] = [2, 3] as const;
+const [DICTIONARY_PAGE, DATA_PAGE_V2] = [2, 3] as const;
 
 /** Index of a null. */
 export const NONE = 255;

@@ -1,7 +1,6 @@
 // Reads Parquet by hyparquet, one row group at a time. Timestamps, dates, times and decimals stay integers, so that
 // none loses digits.
 
-import { closeSync, openSync, readSync } from 'node:fs';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -28,10 +27,8 @@ import { removeAnnotations, shapeOf } from './parquet-types.js';
 import {
   type Chunk,
   checkPages,
-  indexesIn,
   type PageBytes,
   plainPages,
-  presentOf,
   type SoundChunk,
   walkPages,
 } from './sound-chunk.js';
@@ -234,30 +231,17 @@ export async function chunksOf(
 
 /** Reads a file at any offset. The content of a pipe or gzip is held in memory for this. */
 async function bufferOf(input: Input): Promise<AsyncBuffer> {
-  if (input.path === null || input.isPacked || input.sizeBytes === null) {
-    const bytes = await wholeContent(
-      input,
-      'a Parquet file from a pipe or packed',
-      'Name it as a file, unpacked.',
-    );
-    return { byteLength: bytes.length, slice: (start, end) => bytes.buffer.slice(start, end) };
+  const { file } = input;
+  if (file !== null) {
+    const byteLength = input.sizeBytes!;
+    return { byteLength, slice: (start, end = byteLength) => file.range(start, end).buffer };
   }
-  const { sizeBytes } = input;
-  const descriptor = openSync(input.path, 'r');
-  input.onClose(() => closeSync(descriptor));
-  return {
-    byteLength: sizeBytes,
-    slice(start, end = sizeBytes) {
-      if (!(start >= 0 && end <= sizeBytes)) throw new Error('the file ends in the middle');
-      const bytes = new Uint8Array(Math.max(0, end - start));
-      for (let done = 0; done < bytes.length; ) {
-        const count = readSync(descriptor, bytes, done, bytes.length - done, start + done);
-        if (count === 0) throw new Error('the file ends in the middle');
-        done += count;
-      }
-      return bytes.buffer;
-    },
-  };
+  const bytes = await wholeContent(
+    input,
+    'a Parquet file from a pipe or packed',
+    'Name it as a file, unpacked.',
+  );
+  return { byteLength: bytes.length, slice: (start, end) => bytes.buffer.slice(start, end) };
 }
 
 // Columns of coordinates as doubles, from the pages of one row group: plain values and dictionaries are read here,
@@ -324,10 +308,7 @@ export function interleave(
   }
 }
 
-/**
- * null for an encoding that is not read here
- * @throws Error for pages with fewer values than rows
- */
+/** null for an encoding that is not read here */
 function readPlain(
   sound: SoundChunk,
   unpacked: UnpackedPages,
@@ -338,36 +319,34 @@ function readPlain(
   if (memory.degrees.length < rows) memory.degrees = new Float64Array(rows);
   const degrees = memory.degrees.subarray(0, rows);
   let defined: Uint8Array | null = null;
-  let dictionary: Float64Array | null = null;
-  let row = 0;
-  for (const { isDictionary, isIndexed, isPlain, page, count, levels } of plainPages(sound, unpacked)) {
+  let dictionary: Float64Array = new Float64Array(0);
+  for (const { isDictionary, indexes, isPlain, page, row, count, present, levels } of plainPages(
+    sound,
+    unpacked,
+    rows,
+  )) {
     if (isDictionary) {
       dictionary = plainValues(page, type, count);
       continue;
     }
-    if (!isIndexed && !isPlain) return null;
-    if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
-    const present = presentOf(levels, count);
+    if (indexes === null && !isPlain) return null;
     if (levels !== null) {
       defined ??= new Uint8Array(rows).fill(1);
       defined.set(levels, row);
     }
-    if (present === count && !isIndexed && type === 'DOUBLE') {
+    if (present === count && isPlain && type === 'DOUBLE') {
       const at = page.at;
       page.skip(8 * count);
       const into = new Uint8Array(degrees.buffer, degrees.byteOffset + 8 * row, 8 * count);
       into.set(page.bytes.subarray(at, page.at));
-      row += count;
       continue;
     }
-    const values = isIndexed ? indexedValues(page, dictionary, present) : plainValues(page, type, present);
+    const values = indexes === null ? plainValues(page, type, present) : indexedValues(indexes, dictionary);
     if (present === count) degrees.set(values, row);
     else
       for (let i = 0, v = 0; i < count; i++)
         degrees[row + i] = defined![row + i] === 1 ? values[v++]! : Number.NaN;
-    row += count;
   }
-  if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
   return { degrees, defined };
 }
 
@@ -383,15 +362,8 @@ function plainValues(page: PageBytes, type: string, count: number): Float64Array
     : Float64Array.from(new Float32Array(own.buffer, 0, count));
 }
 
-function indexedValues(page: PageBytes, dictionary: Float64Array | null, count: number): Float64Array {
-  const values = new Float64Array(count);
-  if (count === 0) return values;
-  if (dictionary === null) throw new Error('a page that names a dictionary, and there is none');
-  const indexes = indexesIn(page, count);
-  for (let i = 0; i < count; i++) {
-    const index = indexes[i]!;
-    if (index >= dictionary.length) throw new Error(`value ${index} of a dictionary of ${dictionary.length}`);
-    values[i] = dictionary[index]!;
-  }
+function indexedValues(indexes: Uint32Array, dictionary: Float64Array): Float64Array {
+  const values = new Float64Array(indexes.length);
+  for (let i = 0; i < indexes.length; i++) values[i] = dictionary[indexes[i]!]!;
   return values;
 }

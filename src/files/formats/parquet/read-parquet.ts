@@ -12,7 +12,13 @@ import {
   type Unfilled,
   type WantedRows,
 } from '../../rows/group-windows.js';
-import { addValue, type GrowingBytes, type TextRows, type ValueRanges } from '../../rows/text-rows.js';
+import {
+  addValue,
+  type GrowingBytes,
+  rangesOf,
+  type TextRows,
+  type ValueRanges,
+} from '../../rows/text-rows.js';
 import type { ColumnKind } from '../table.js';
 import { readBy } from '../values/column-text.js';
 import {
@@ -27,14 +33,7 @@ import {
 } from './parquet-source.js';
 import { elementOf } from './parquet-types.js';
 import { plainWidth } from './plain-column.js';
-import {
-  indexesIn,
-  type PageBytes,
-  type PlainPage,
-  plainPages,
-  presentOf,
-  type SoundChunk,
-} from './sound-chunk.js';
+import { type PageBytes, type PlainPage, plainPages, type SoundChunk } from './sound-chunk.js';
 
 const CONTINUED = 0x80;
 
@@ -100,7 +99,7 @@ async function readColumn(
     const isRead = isTyped ? column.kind !== 'boolean' : isPrinted(parquet, index, only!);
     if (sound.length === 1 && isRead) {
       const at = text.at;
-      if (new PlainValues(column.kind, width, text).read(plainPages(only!, pages), ranges)) return;
+      if (new PlainValues(column.kind, width, text).read(plainPages(only!, pages, rows), ranges)) return;
       text.at = at;
     }
     const values = await columnValues(reading, name);
@@ -137,52 +136,35 @@ class PlainValues {
    */
   read(pages: Iterable<PlainPage>, ranges: Ranges): boolean {
     const { starts, ends } = ranges;
-    const rows = starts.length;
     const firstAt = this.text.at;
     let isPlainOnly = true;
-    let dictionary: ValueRanges | null = null;
-    let row = 0;
-    for (const { isDictionary, isIndexed, isPlain, page, count, levels } of pages) {
-      if (!isDictionary && !isIndexed && !isPlain) return false;
-      const present = isDictionary ? count : presentOf(levels, count);
-      if (isDictionary || isIndexed || levels !== null) isPlainOnly = false;
-      if (isDictionary || isPlain) {
-        const into = isDictionary
-          ? { starts: new Int32Array(count), ends: new Int32Array(count) }
-          : levels === null && row + count <= rows
-            ? { starts: starts.subarray(row, row + count), ends: ends.subarray(row, row + count) }
-            : { starts: new Int32Array(present), ends: new Int32Array(present) };
-        if (!this.#add(page, present, into)) return false;
-        if (isDictionary) {
-          dictionary = into;
+    let dictionary = rangesOf(0);
+    for (const { isDictionary, indexes, isPlain, page, row, count, present, levels } of pages) {
+      if (indexes === null && !isPlain) return false;
+      if (isDictionary || indexes !== null || levels !== null) isPlainOnly = false;
+      if (isDictionary) {
+        dictionary = rangesOf(count);
+        if (!this.#add(page, count, dictionary)) return false;
+        continue;
+      }
+      const own = { starts: starts.subarray(row, row + count), ends: ends.subarray(row, row + count) };
+      let values = dictionary;
+      if (indexes === null) {
+        values = levels === null ? own : rangesOf(present);
+        if (!this.#add(page, present, values)) return false;
+        if (levels === null) continue;
+      }
+      for (let i = 0, v = 0; i < count; i++) {
+        if (levels !== null && levels[i] === 0) {
+          own.starts[i] = -1;
           continue;
         }
-        if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
-        if (levels !== null)
-          for (let i = 0, v = 0; i < count; i++) {
-            starts[row + i] = levels[i] === 1 ? into.starts[v]! : -1;
-            if (levels[i] === 1) ends[row + i] = into.ends[v++]!;
-          }
-      } else {
-        if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
-        if (dictionary === null && present > 0)
-          throw new Error('a page that names a dictionary, and there is none');
-        const indexes = indexesIn(page, present);
-        const size = dictionary?.starts.length ?? 0;
-        for (let i = 0, v = 0; i < count; i++) {
-          if (levels !== null && levels[i] === 0) {
-            starts[row + i] = -1;
-            continue;
-          }
-          const entry = indexes[v++]!;
-          if (entry >= size) throw new Error(`value ${entry} of a dictionary of ${size}`);
-          starts[row + i] = dictionary!.starts[entry]!;
-          ends[row + i] = dictionary!.ends[entry]!;
-        }
+        const entry = indexes === null ? v : indexes[v]!;
+        v++;
+        own.starts[i] = values.starts[entry]!;
+        own.ends[i] = values.ends[entry]!;
       }
-      row += count;
     }
-    if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
     if (isPlainOnly && this.width === NUMBER_BYTES) ranges.numbersAt = firstAt;
     return true;
   }

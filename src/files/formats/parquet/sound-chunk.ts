@@ -141,6 +141,32 @@ export interface SoundChunk {
 }
 
 /**
+ * Reads the head of the page that begins at an offset.
+ * @param left bytes from there to the end of the chunk
+ * @throws Error for one that is cut off, or claims more bytes than are left
+ */
+export function pageHeadAt(
+  view: DataView,
+  at: number,
+  left: number,
+): { readonly header: PageHeader; readonly bodyAt: number; readonly count: number } {
+  const { end: bodyAt } = walkThrift(view, at);
+  const header = parquetHeader({ view, offset: at });
+  const { compressed_page_size: packedBytes, uncompressed_page_size: plainBytes } = header;
+  if (typeof packedBytes !== 'number' || typeof plainBytes !== 'number')
+    throw new Error('a page without its sizes');
+  const bodyBytes = left - (bodyAt - at);
+  if (!(packedBytes >= 0 && packedBytes <= bodyBytes))
+    throw new Error(`a page that claims ${packedBytes} bytes where ${bodyBytes} are left`);
+  if (!(plainBytes >= 0)) throw new Error(`a page that claims to unpack to ${plainBytes} bytes`);
+  const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
+  const count = (v1 ?? v2 ?? dictionary)?.num_values ?? 0;
+  if (typeof count !== 'number' || !(count >= 0))
+    throw new Error(`a page that claims ${String(count)} values`);
+  return { header, bodyAt, count };
+}
+
+/**
  * Reads the heads of a chunk's pages.
  * @throws Error for an incomplete page, or one with more values than rows are left
  */
@@ -156,31 +182,15 @@ export function walkPages(chunk: Chunk, groupRows: number): SoundChunk {
   let values = 0;
   let heldBytes = 2 * bytes.length;
   for (let at = 0; at < bytes.length - 1 && !(isFlat && values >= groupRows); ) {
-    const { end } = walkThrift(view, at);
-    const header = parquetHeader({ view, offset: at });
-    const { compressed_page_size: packedBytes, uncompressed_page_size: plainBytes } = header;
-    if (packedBytes === undefined || plainBytes === undefined) throw new Error('a page without its sizes');
-    if (!(packedBytes >= 0 && packedBytes <= bytes.length - end))
-      throw new Error(`a page that claims ${packedBytes} bytes where ${bytes.length - end} are left`);
-    if (!(plainBytes >= 0)) throw new Error(`a page that claims to unpack to ${plainBytes} bytes`);
-    const count = countOf(header);
-    if (!(count >= 0)) throw new Error(`a page that claims ${count} values`);
-    heldBytes += (isBytes ? TEXT_COPIES : 1) * plainBytes + count * perValue;
+    const { header, bodyAt, count } = pageHeadAt(view, at, bytes.length - at);
+    heldBytes += (isBytes ? TEXT_COPIES : 1) * header.uncompressed_page_size + count * perValue;
     if (header.type !== 'DICTIONARY_PAGE') values += count;
     if (isFlat && values > groupRows)
       throw new Error(`pages that claim ${values} values of ${groupRows} rows`);
-    pages.push({ header, body: bytes.subarray(end, end + packedBytes) });
-    at = end + packedBytes;
+    at = bodyAt + header.compressed_page_size;
+    pages.push({ header, body: bytes.subarray(bodyAt, at) });
   }
   return { chunk, pages, heldBytes };
-}
-
-function countOf({
-  data_page_header: v1,
-  data_page_header_v2: v2,
-  dictionary_page_header: dictionary,
-}: PageHeader): number {
-  return (v1 ?? v2 ?? dictionary)?.num_values ?? 0;
 }
 
 /**
@@ -303,26 +313,36 @@ function bitsOf(most: number): number {
 
 // The unpacked pages of a flat column of a row group: which rows have a value, and the offset of the values.
 
+/** A page of plain values, or of indexes of values in the dictionary. */
 export interface PlainPage {
   readonly isDictionary: boolean;
-  /** Whether its values are indexes in the dictionary, plain, or neither. */
-  readonly isIndexed: boolean;
+  /** Indexes of its values in the dictionary; null where they are plain, or in an encoding that is not read here. */
+  readonly indexes: Uint32Array | null;
   readonly isPlain: boolean;
   /** Positioned at its first value. */
   readonly page: PageBytes;
-  /** Rows, or entries of a dictionary. */
+  /** Its first row; rows, or entries of a dictionary, and how many of them have a value. */
+  readonly row: number;
   readonly count: number;
+  readonly present: number;
   /** 1 for each row that has a value; null where all have one. */
   readonly levels: Uint8Array | null;
 }
 
-/** @param unpacked holds the checked pages of the chunk */
+/**
+ * @param unpacked holds the checked pages of the chunk
+ * @param rows of the column
+ * @throws Error for other values than rows, or an index beyond the dictionary
+ */
 export function* plainPages(
   { chunk: { metadata, path }, pages }: SoundChunk,
   unpacked: UnpackedPages,
+  rows: number,
 ): Generator<PlainPage> {
   const { codec } = metadata;
   const isOptional = path.at(-1)?.element.repetition_type === 'OPTIONAL';
+  let entries = -1;
+  let row = 0;
   for (const { header, body } of pages) {
     const v2 = header.type === 'DATA_PAGE_V2' ? header.data_page_header_v2 : undefined;
     let page: PageBytes;
@@ -330,8 +350,9 @@ export function* plainPages(
     if (v2 === undefined) {
       page = new PageBytes(unpacked.again(codec, body, header.uncompressed_page_size));
       if (header.type === 'DICTIONARY_PAGE') {
-        const count = header.dictionary_page_header?.num_values ?? 0;
-        yield { isDictionary: true, isIndexed: false, isPlain: true, page, count, levels: null };
+        entries = header.dictionary_page_header?.num_values ?? 0;
+        const all = { row: 0, count: entries, present: entries, levels: null };
+        yield { isDictionary: true, indexes: null, isPlain: true, page, ...all };
         continue;
       }
       if (header.type !== 'DATA_PAGE') continue;
@@ -353,17 +374,24 @@ export function* plainPages(
       if (levels.left > 0)
         readRleBitPackedHybrid({ view: levels.view, offset: levels.at }, 1, each, levels.left);
     }
+    if (row + count > rows) throw new Error(`pages of ${row + count} values where ${rows} are due`);
+    let present = each === null ? count : 0;
+    for (const one of each ?? []) present += one;
     const isIndexed = encoding === 'RLE_DICTIONARY' || encoding === 'PLAIN_DICTIONARY';
-    yield { isDictionary: false, isIndexed, isPlain: encoding === 'PLAIN', page, count, levels: each };
+    const indexes = isIndexed ? indexesIn(page, present, entries) : null;
+    yield {
+      isDictionary: false,
+      indexes,
+      isPlain: encoding === 'PLAIN',
+      page,
+      row,
+      count,
+      present,
+      levels: each,
+    };
+    row += count;
   }
-}
-
-/** How many of the rows have a value. */
-export function presentOf(levels: Uint8Array | null, count: number): number {
-  if (levels === null) return count;
-  let present = 0;
-  for (const one of levels) present += one;
-  return present;
+  if (row !== rows) throw new Error(`${row} values where ${rows} are due`);
 }
 
 /** Whether levels are one run of ones. */
@@ -374,11 +402,14 @@ function isAllDefined(levels: PageBytes, count: number): boolean {
   return header % 2 === 0 && header / 2 >= count && look.left > 0 && look.byte() === 1;
 }
 
-/** The indexes of a page's values in its dictionary. */
-export function indexesIn(page: PageBytes, count: number): Uint32Array {
+/** The indexes of a page's values in a dictionary. @param entries of it, -1 where there is none */
+function indexesIn(page: PageBytes, count: number, entries: number): Uint32Array {
   const indexes = new Uint32Array(count);
   if (count === 0) return indexes;
+  if (entries < 0) throw new Error('a page that names a dictionary, and there is none');
   const width = page.byte();
   if (width > 0) readRleBitPackedHybrid({ view: page.view, offset: page.at }, width, indexes, page.left);
+  for (let i = 0; i < count; i++)
+    if (indexes[i]! >= entries) throw new Error(`value ${indexes[i]} of a dictionary of ${entries}`);
   return indexes;
 }
