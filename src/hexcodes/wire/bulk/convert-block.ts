@@ -12,9 +12,11 @@ import {
 } from '../../kernel/text-memory.js';
 import { type AnswerSink, ByteSink, copyBytes } from '../bytes/byte-sink.js';
 import {
+  answerCounts,
   answerFrame,
   answerOfRecords,
   type FrameHeader,
+  isWellFormed,
   readFrameHeader,
   refusedFrame,
 } from '../frames/answer-frame.js';
@@ -84,7 +86,7 @@ class BlockAnswers {
         return block.length;
       }
       const frame = block.subarray(at, at + header.sizeBytes);
-      if (header.operation !== job.operation || (job.output !== 'frames' && !isPlainFrame(frame))) {
+      if (header.operation !== job.operation || (job.output !== 'frames' && !isWellFormed(frame))) {
         this.#addBadFrame(frame);
       } else if (job.output === 'frames') {
         this.#addFrame(frame, header);
@@ -116,7 +118,7 @@ class BlockAnswers {
       return;
     }
     sink.commit(answer.length);
-    if (failedOf(answer) === 0) statusCounts[0]! += count;
+    if (answerCounts(answer).failed === 0) statusCounts[0]! += count;
     else this.#countStatuses(answer, FRAME_HEADER_BYTES, count, isCells);
   }
 
@@ -230,18 +232,6 @@ class BlockAnswers {
     const failed = this.#countStatuses(output, 0, count, false);
     sink.add(answerOfRecords(operation, output, count, failed));
   }
-}
-
-/** The number of failed points, from the header of an answer. */
-function failedOf(answer: Uint8Array): number {
-  return answer[12]! | (answer[13]! << 8) | (answer[14]! << 16);
-}
-
-/** Whether the header of a frame has only values that answerFrame understands. */
-function isPlainFrame(frame: Uint8Array): boolean {
-  const isReserved = frame[12] !== 0 || frame[13] !== 0 || frame[14] !== 0 || frame[15] !== 0;
-  const isKnown = frame[1] === 1 ? frame[2]! <= 15 && frame[3]! <= 1 : frame[2] === 0 && frame[3] === 0;
-  return isKnown && !isReserved;
 }
 
 /** Makes a frame of the points from `point` on, whose header overwrites the points before. Returns its offset. */

@@ -118,7 +118,8 @@ export function frameCount(frame: Uint8Array, offset = 0): number {
   return frame.length - offset < FRAME_HEADER_BYTES ? 0 : readU32(frame, offset + 8);
 }
 
-function isWellFormed(frame: Uint8Array): boolean {
+/** Whether a request frame is as long as it says, and its header has only known values. */
+export function isWellFormed(frame: Uint8Array): boolean {
   if (requestFrameBytes(frame) !== frame.length || readU32(frame, 12) !== 0) return false;
   return frame[1] === FRAME_ENCODE
     ? frame[2]! <= 15 && frame[3]! <= FRAME_CELLS
