@@ -100,19 +100,28 @@ const FORMS =
 const DEFAULT_TABLE = 'hexcodes_positions';
 const TABLE = /^[A-Za-z_][\w$]{0,62}(\.[A-Za-z_][\w$]{0,62})?$/;
 
+/** Ports to which fetch opens no connection (Fetch Standard, port blocking). */
+const BLOCKED_PORTS = ` 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 \
+117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 \
+993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080 `;
+
 function readSink(text: string | undefined): SinkAddress | undefined {
   if (text === undefined) return undefined;
   if (text.startsWith('file:')) return fileSink(text.slice('file:'.length).replace(/^\/\/(?=\/)/, ''));
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) throw new Fault(FORMS);
-  const { protocol, host, username, password, pathname, hash } = url;
+  const { protocol, host, port, username, password, pathname, hash } = url;
   if (/^postgres(ql)?:$/.test(protocol)) return postgresSink(url);
   if (username !== '' || password !== '')
     throw new Fault(
       'must not hold a user or password: HEXCODES_TRACCAR_SINK_HEADER, or HEXCODES_NATS_USER and HEXCODES_NATS_PASSWORD do',
     );
   if (host !== '' && !isHostAndPort(host)) throw new Fault(FORMS);
-  if (host !== '' && /^https?:$/.test(protocol) && hash === '') return { kind: 'http', url: text };
+  if (host !== '' && /^https?:$/.test(protocol) && hash === '') {
+    if (BLOCKED_PORTS.includes(` ${port || 'none'} `))
+      throw new Fault(`must have another port than ${port}, to which fetch sends nothing`);
+    return { kind: 'http', url: text };
+  }
   if (host === '' || !/^(nats|tls):$/.test(protocol)) throw new Fault(FORMS);
   const subject = pathname.slice(1);
   if (!/^[\w-]+(\.[\w-]+)*$/.test(subject) || url.search !== '')

@@ -321,7 +321,8 @@ describe('Traccar', () => {
     expect(sinkOf(`file:${folder}/a.ndjson`)).toMatchObject({ format: 'ndjson' });
     expect(sinkOf('file:a.csv')).toMatchObject({ path: join(process.cwd(), 'a.csv') });
     const url = 'https://example.com/in?token=x';
-    expect(sinkOf(url)).toEqual({ kind: 'http', url });
+    for (const each of [url, 'http://a:80/', 'http://a:8080/'])
+      expect(sinkOf(each)).toEqual({ kind: 'http', url: each });
     expect(sinkOf('nats://10.0.0.7:4222/fleet.positions')).toEqual({
       kind: 'nats',
       server: 'nats://10.0.0.7:4222',
@@ -350,6 +351,8 @@ describe('Traccar', () => {
     ['postgres://me@host:0/db', 'must be an address as'],
     ['nats://host:0/fleet', 'must be http(s)://'],
     ['https://host:0/', 'must be http(s)://'],
+    ['http://host:6000/', 'must have another port than 6000'],
+    ['https://host:1/', 'must have another port than 1,'],
     ['nats://host:4222', 'must end with a subject'],
     ['nats://host:4222/fleet.*', 'must end with a subject'],
     ['', 'must be http(s)://'],

@@ -66,7 +66,7 @@ test('--check-config says what the start would say of the data folder and of fil
     [write('short', 'pepper', 'short'), 'holds no pepper'],
     ['lost', 'pepper is missing, and without it the 1 keys'],
     [write('spools', 'spool', ''), 'spool is a file'],
-    [write('backlogs', 'traccar', ''), 'traccar is a file', { HEXCODES_TRACCAR_SINK: 'http://127.0.0.1:1/' }],
+    [write('backlogs', 'traccar', ''), 'traccar is a file', { HEXCODES_TRACCAR_SINK: 'http://127.0.0.1:8/' }],
     ...['NKEY', 'CREDS', 'TLS_CA', 'TLS_CERT', 'TLS_KEY'].map((name): Refused => {
       const env = {
         HEXCODES_TRACCAR_SINK: 'nats://127.0.0.1:1/a.b',
