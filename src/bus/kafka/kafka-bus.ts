@@ -275,7 +275,7 @@ export class KafkaBus implements Bus {
   }
 
   constructor(
-    where: string,
+    private readonly where: string,
     private readonly client: Client,
     private readonly connecting: BaseOptions,
     private readonly admin: Admin,
@@ -285,17 +285,16 @@ export class KafkaBus implements Bus {
   }
 
   /**
-   * Topics by name.
+   * Topics by name. A start waits for them as for a connection.
    * @throws EngineFault where one is missing or not visible to the user
    */
-  async #topics(names: readonly string[]): Promise<ClusterMetadata['topics']> {
-    try {
-      return (await metadataOf(this.admin, names)).topics;
-    } catch (error) {
-      if (error instanceof MissingTopic)
-        throw new EngineFault(`there is no topic ${error.topic}`, SETUP_HINT, { cause: error });
-      throw lastingFault(error, this.name) ?? new EngineFault(`${this.name}: ${causeOf(error)}`);
-    }
+  #topics(names: readonly string[]): Promise<ClusterMetadata['topics']> {
+    const ask = async () => (await metadataOf(this.admin, names)).topics;
+    return opened(ask, this.where, this.waiting, causeOf, (error) =>
+      error instanceof MissingTopic
+        ? new EngineFault(`there is no topic ${error.topic}`, SETUP_HINT, { cause: error })
+        : lastingFault(error, this.name),
+    );
   }
 
   async setUp(plan: StreamPlan): Promise<SetUp> {

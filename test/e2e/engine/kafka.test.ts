@@ -3,6 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
@@ -252,6 +253,33 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
     await producer.close();
     await expect.poll(() => worker.child.exitCode, WITHIN).toBeGreaterThan(0);
     expect(worker.text).toContain('--reset-offsets');
+  });
+
+  test('a start whose connection breaks when it asks for its topics goes on', async () => {
+    const { name, args } = await setUp(1);
+    let isBroken = false;
+    const relay = createServer((socket) => {
+      const onward = createConnection(broker.behindPort, '127.0.0.1');
+      socket.on('data', (bytes) => {
+        if (isBroken || !bytes.includes(`${name}.in`)) return void onward.write(bytes);
+        isBroken = true;
+        socket.destroy();
+      });
+      onward.pipe(socket);
+      for (const each of [socket, onward])
+        each.on('error', () => {}).on('close', () => (each === socket ? onward : socket).destroy());
+    }).listen(broker.linkPort, '127.0.0.1');
+    onTestFinished(() => void relay.close());
+    const worker = start([
+      ...args,
+      '--as',
+      `${name}.in=json`,
+      '--from',
+      `kafka://127.0.0.1:${broker.linkPort}`,
+    ]);
+    await worker.says(/cannot be reached: .*; waiting/);
+    broker.produce(`${name}.in`, ['car\t{"lat":21.0288,"lng":105.8525}']);
+    expect((await stored(`${name}.out`, 1))[0]?.key).toBe('car');
   });
 
   test('what cannot be is said in one sentence', async () => {
