@@ -235,7 +235,8 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
 
   test('the key routes of the admin port know the client behind the supervisor, and do not believe what it says of itself', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'hexcodes-admin-'));
-    const service = serve(['--processes', '1', '--data-dir', dataDir]);
+    const ofProcess = ['--processes', '1', '--data-dir', dataDir];
+    const service = serve(ofProcess);
     const admin = await service.adminBase();
     const { admin_port: ownPort } = await service.line('listening');
     const list = async (cidr: string, address: string, port = admin): Promise<number> => {
@@ -259,6 +260,12 @@ describe.skipIf(process.platform !== 'linux')('several processes (Linux)', () =>
     expect(await list('10.0.0.0/8', '10.1.1.1', own)).toBe(403);
     expect(await list('127.0.0.0/8', '10.1.1.1', own)).toBe(200);
     expect(await service.stop()).toBe(0);
+    const behind = serve([...ofProcess, '--trusted-proxies', '127.0.0.1']);
+    const byProxy = await behind.adminBase();
+    expect(await list('10.0.0.0/8', '10.1.1.1', byProxy)).toBe(200);
+    // A client that the proxy hides has not the address of the proxy.
+    expect(await list('127.0.0.0/8', 'unknown', byProxy)).toBe(403);
+    expect(await behind.stop()).toBe(0);
     rmSync(dataDir, { recursive: true });
   });
 

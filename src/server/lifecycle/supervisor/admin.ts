@@ -257,7 +257,7 @@ function handOn(
   const forwarded = [incoming.headers['x-forwarded-for'] ?? ''].flat().join(',');
   const headers = {
     ...incoming.headers,
-    'x-forwarded-for': clientAddress(peer, forwarded, trustedProxies),
+    'x-forwarded-for': clientAddress(peer, forwarded, trustedProxies, true),
     [SUPERVISOR_HEADER]: token,
   };
   return new Promise((resolve, reject) => {
