@@ -2,15 +2,15 @@
 // doubles.
 
 import { type Coordinates, interleave } from '../formats/parquet/parquet-source.js';
-import type { TableColumn } from '../formats/table.js';
-import { longRow, MAX_ROW_TEXT, type WindowSource } from '../held/ceiling.js';
+import type { ColumnKind, TableColumn } from '../formats/table.js';
+import { longRow, MAX_ROW_TEXT, requireBelowCeiling, type WindowSource } from '../held/ceiling.js';
 import { GrowingBytes, rangesOf, type TextRows, type ValueAdder, type ValueRanges } from './text-rows.js';
 
 /** Bytes that a value takes besides its text. */
-export const RANGE_BYTES = 16;
+const RANGE_BYTES = 16;
 /** Bytes after which a window ends. */
 const WINDOW_TEXT = 16 * 2 ** 20;
-export const NUMBER_BYTES = 8;
+const NUMBER_BYTES = 8;
 
 /** The requested rows of a file, and their columns. */
 export interface WantedRows {
@@ -50,51 +50,73 @@ export interface Unfilled {
   readonly index: number;
   readonly text: GrowingBytes;
   readonly ranges: Ranges;
-  /** Adder for values that are read one by one. */
   readonly add: ValueAdder;
 }
 
 /** Degrees of a group; NaN where there is none. */
 export type Degrees = Pick<Coordinates, 'degrees' | 'defined'>;
 
-/** A group whose positions are read; null where none are. */
-interface Group {
+/** Rows of a file that are in memory together. */
+export interface Group {
+  /** Its name in messages, and the remedy for one that is too large. */
+  readonly what: string;
+  readonly wayOut: string;
+  /** Rows of the file before it. */
+  readonly groupStart: number;
   readonly rows: number;
-  readonly lats: Degrees | null;
-  readonly lngs: Degrees | null;
+  /** The degrees of a column of latitudes, or of longitudes. */
+  degrees(column: number, half: 0 | 1): Degrees | Promise<Degrees>;
+  /** Fills the ranges of a column that holds no position. */
+  read(column: Unfilled): void | Promise<void>;
 }
 
 /** Rows of one group after another, in reused memory. */
 export class GroupWindows {
-  readonly #wanted: WantedRows;
-  readonly #columns: readonly TableColumn[];
   readonly #text = new GrowingBytes(1 << 20);
   readonly #latLngDeg: Float64Array;
   readonly #memories: Int32Array[] = [];
 
-  constructor(wanted: WantedRows, columns: readonly TableColumn[]) {
-    this.#wanted = wanted;
-    this.#columns = columns;
+  constructor(
+    private readonly file: string,
+    private readonly columns: readonly TableColumn[],
+    private readonly wanted: WantedRows,
+  ) {
     this.#latLngDeg = new Float64Array(2 * wanted.most);
   }
 
   /**
-   * The rows of a group from one on, in windows.
-   * @param read fills the ranges of a column that holds no position
-   * @throws CliFailure BAD_INPUT for a row with too much text
+   * The wanted rows of groups in windows; the memory of one may be reused by the next.
+   * @throws CliFailure BAD_INPUT for a group beyond the ceiling, and for a row with too much text
    */
-  async *of(
-    { rows, lats, lngs }: Group,
+  async *of(groups: AsyncIterable<Group>): AsyncGenerator<TextRows> {
+    const { lat, lng, kept, skippedRows } = this.wanted;
+    for await (const group of groups) {
+      const { rows, groupStart, what, wayOut } = group;
+      const from = Math.max(0, skippedRows - groupStart);
+      if (from >= rows) continue;
+      const words = `${what} of ${rows} rows and ${kept.length} columns`;
+      const location = { file: this.file, row: groupStart + 1 };
+      requireBelowCeiling(location, RANGE_BYTES * rows * (kept.length + 2), words, wayOut);
+      const lats = lat < 0 ? null : await group.degrees(lat, 0);
+      const lngs = lng < 0 ? null : await group.degrees(lng, 1);
+      yield* this.#windows(group, from, lats, lngs);
+    }
+  }
+
+  async *#windows(
+    { rows, groupStart, read }: Group,
     from: number,
-    source: WindowSource,
-    read: (column: Unfilled) => void | Promise<void>,
+    lats: Degrees | null,
+    lngs: Degrees | null,
   ): AsyncGenerator<TextRows> {
-    const { lat, lng, kept, isTyped, adderOf } = this.#wanted;
+    const { lat, lng, kept, isTyped, adderOf } = this.wanted;
+    const names = this.columns.map(({ name }) => name);
+    const source = { file: this.file, firstRow: groupStart + 1, names };
     const text = this.#text;
     text.at = 0;
-    const ranges: Ranges[] = this.#columns.map(() => NO_RANGES);
+    const ranges: Ranges[] = this.columns.map(() => NO_RANGES);
     for (const index of kept) {
-      const column = this.#columns[index]!;
+      const column = this.columns[index]!;
       ranges[index] = rangesIn(this.#memories, index, rows);
       const known = index === lat ? lats : index === lng ? lngs : null;
       if (known === null) await read({ index, text, ranges: ranges[index], add: adderOf(column) });
@@ -195,6 +217,34 @@ function addDegrees(
     if (width === NUMBER_BYTES) view.setFloat64(text.at, degrees[row]!, true);
     else view.setFloat32(text.at, degrees[row]!, true);
     text.at += width;
+    ends[row] = text.at;
+  }
+}
+
+/** Adds plain values of one width. @returns their offset in the text */
+export function addPlain(bytes: Uint8Array, width: number, text: GrowingBytes, into: ValueRanges): number {
+  const { starts, ends } = into;
+  const base = text.at;
+  for (let row = 0; row < starts.length; row++) {
+    starts[row] = base + width * row;
+    ends[row] = base + width * (row + 1);
+  }
+  text.add(bytes);
+  return base;
+}
+
+/** Prints the numbers of a column. @param values of longs two words each, the lower first */
+export function printNumbers(
+  kind: ColumnKind,
+  values: ArrayLike<number>,
+  text: GrowingBytes,
+  { starts, ends }: ValueRanges,
+): void {
+  for (let row = 0; row < starts.length; row++) {
+    starts[row] = text.at;
+    if (kind === 'long') text.addLong(values[2 * row]!, values[2 * row + 1]! | 0);
+    else if (kind === 'int' || kind === 'uint') text.addInteger(values[row]!);
+    else text.addNumber(values[row]!);
     ends[row] = text.at;
   }
 }

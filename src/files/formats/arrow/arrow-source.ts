@@ -113,7 +113,6 @@ const END_BYTES = 10;
 /** The mark of the end: a size of 0 behind four bytes. */
 const MARK_BYTES = 8;
 const MAX_FOOTER_BYTES = 64 * 1024 * 1024;
-/** Smallest metadata of a message. */
 const MIN_METADATA_BYTES = 16;
 /** The flatbuffer table of the message, in front of a copy of the footer to whose schema it points. */
 const TABLE_BYTES = 32;
@@ -250,6 +249,12 @@ const SMALLER = 'Write smaller record batches.';
 const FEW_BYTES = 64 * 1024;
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
+interface Location {
+  readonly file: string;
+  /** The first row of a message. */
+  readonly row: number;
+}
+
 /** A record batch whose lengths have been checked. */
 export interface ArrowBatch {
   /** Number of its first row in the file, from 1. */
@@ -347,13 +352,12 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
       input.name,
     ),
     async *batches() {
-      const reader = new RecordReader(fields, input.name, tableOf);
       let row = 1;
       // Each table makes the values of all dictionaries, so it gets as many bytes of rows as they have.
       let held: Message[] = [];
       let [heldBytes, heldFrom] = [0, row];
       function* released(): Generator<ArrowBatch> {
-        yield* reader.batches(held, heldFrom);
+        yield* batchesIn(held, fields, { file: input.name, row: heldFrom }, tableOf);
         held = [];
         [heldBytes, heldFrom] = [0, row];
       }
@@ -376,61 +380,59 @@ export async function readArrow(input: Input): Promise<ArrowFile> {
   };
 }
 
-/** Record batches as the values of columns. */
-class RecordReader {
-  constructor(
-    private readonly fields: ArrowFile['fields'],
-    private readonly file: string,
-    private readonly tableOf: (records: Uint8Array[], row: number) => Table,
-  ) {}
-
-  /** @throws CliFailure BAD_INPUT at the first invalid batch */
-  *batches(messages: readonly Message[], firstRow: number): Generator<ArrowBatch> {
-    let row = firstRow;
-    const table = this.#tableOf(messages, row);
-    for (const [n, message] of messages.entries()) {
-      const batch =
-        table === null
-          ? this.#batchIn(this.tableOf([message.bytes], row), 0, message, row)
-          : this.#batchIn(table, n, message, row);
-      yield batch;
-      row += batch.rowCount;
-    }
+/**
+ * The record batches of messages as the values of columns.
+ * @throws CliFailure BAD_INPUT at the first invalid batch
+ */
+function* batchesIn(
+  messages: readonly Message[],
+  fields: ArrowFile['fields'],
+  location: Location,
+  tableOf: (records: Uint8Array[], row: number) => Table,
+): Generator<ArrowBatch> {
+  let { row } = location;
+  const table = tableOfAll(messages, (records) => tableOf(records, row));
+  for (const [n, message] of messages.entries()) {
+    const [of, at] = table === null ? [tableOf([message.bytes], row), 0] : [table, n];
+    const batch = batchIn(of, at, fields, message, { ...location, row });
+    yield batch;
+    row += batch.rowCount;
   }
+}
 
-  /** The table of several messages; null where they are read one by one, so that a fault names its own message. */
-  #tableOf(messages: readonly Message[], row: number): Table | null {
-    if (messages.length < 2) return null;
+/** The table of several messages; null where they are read one by one, so that a fault names its own message. */
+function tableOfAll(messages: readonly Message[], tableOf: (records: Uint8Array[]) => Table): Table | null {
+  if (messages.length < 2) return null;
+  try {
+    return tableOf(messages.map(({ bytes }) => bytes));
+  } catch {
+    return null;
+  }
+}
+
+function batchIn(
+  table: Table,
+  n: number,
+  fields: ArrowFile['fields'],
+  { bytes, claims }: Message,
+  location: Location,
+): ArrowBatch {
+  const rowCount = table.getChildAt(0).data[n]?.length ?? 0;
+  const claimed = claims?.rows ?? 0;
+  if (rowCount !== claimed)
+    throw badInput(location, `broken Arrow data: a batch of ${claimed} rows has ${rowCount} values`);
+  const columns = fields.map(({ column: { name }, shape }, c) => {
+    if (shape === null) return null;
     try {
-      return this.tableOf(
-        messages.map(({ bytes }) => bytes),
-        row,
-      );
-    } catch {
-      return null;
+      const batch = (table.getChildAt(c).data as Batch<unknown>[])[n];
+      if (batch === undefined) throw new Error('a column without values');
+      checkLengths(batch, rowCount, bytes.length);
+      return batch;
+    } catch (error) {
+      throw brokenAt({ ...location, column: name }, error);
     }
-  }
-
-  #batchIn(table: Table, n: number, { bytes, claims }: Message, firstRow: number): ArrowBatch {
-    const location = { file: this.file, row: firstRow };
-    const { fields } = this;
-    const rowCount = fields.length === 0 ? 0 : (table.getChildAt(0).data[n]?.length ?? 0);
-    const claimed = claims?.rows ?? 0;
-    if (rowCount !== claimed && fields.length > 0)
-      throw badInput(location, `broken Arrow data: a batch of ${claimed} rows has ${rowCount} values`);
-    const columns = fields.map(({ column: { name }, shape }, c) => {
-      if (shape === null) return null;
-      try {
-        const batch = (table.getChildAt(c).data as Batch<unknown>[])[n];
-        if (batch === undefined) throw new Error('a column without values');
-        checkLengths(batch, rowCount, bytes.length);
-        return batch;
-      } catch (error) {
-        throw brokenAt({ ...location, column: name }, error);
-      }
-    });
-    return { firstRow, rowCount, columns };
-  }
+  });
+  return { firstRow: location.row, rowCount, columns };
 }
 
 /** @param unread why columns are not read, by their numbers */
@@ -450,11 +452,7 @@ function fieldsOf(
 }
 
 /** @throws CliFailure BAD_INPUT for more rows than a message can have, or than memory should */
-function requireSound(
-  { kind, bytes, claims }: Message,
-  fields: number,
-  location: { readonly file: string; readonly row: number },
-): void {
+function requireSound({ kind, bytes, claims }: Message, fields: number, location: Location): void {
   const rows = claims?.rows ?? 0;
   try {
     checkRows(rows, bytes.length);

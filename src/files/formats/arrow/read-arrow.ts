@@ -4,22 +4,22 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type Batch, Type } from '@uwdata/flechette';
 import { brokenAt } from '../../exit-codes.js';
-import { requireBelowCeiling } from '../../held/ceiling.js';
 import {
+  addPlain,
   type Degrees,
+  type Group,
   GroupWindows,
-  RANGE_BYTES,
+  printNumbers,
   type Ranges,
   type Unfilled,
   type WantedRows,
 } from '../../rows/group-windows.js';
-import { addValue, type GrowingBytes, type TextRows, type ValueRanges } from '../../rows/text-rows.js';
+import { addValue, type GrowingBytes, type TextRows } from '../../rows/text-rows.js';
 import { elementOf } from '../parquet/parquet-types.js';
 import { plainWidth } from '../parquet/plain-column.js';
 import type { ColumnKind, TableColumn } from '../table.js';
 import { type ArrowBatch, type ArrowFile, readerOf } from './arrow-source.js';
 
-const SMALLER = 'Write smaller record batches.';
 const CONTINUED = 0x80;
 const VIEW_BYTES = 16;
 /** Longest text that a view holds inline. */
@@ -65,28 +65,19 @@ export async function* arrowWindows(
   file: string,
   wanted: WantedRows,
 ): AsyncGenerator<TextRows> {
-  const { lat, lng, kept, skippedRows, isTyped } = wanted;
-  const columns = fields.map(({ column }) => column);
-  const names = columns.map(({ name }) => name);
-  const windows = new GroupWindows(wanted, columns);
-  for await (const batch of batches()) {
-    const { firstRow, rowCount: rows } = batch;
-    const from = Math.max(0, skippedRows + 1 - firstRow);
-    if (from >= rows) continue;
-    const held = RANGE_BYTES * rows * (kept.length + 2);
-    requireBelowCeiling(
-      { file, row: firstRow },
-      held,
-      `a batch of ${rows} rows and ${kept.length} columns`,
-      SMALLER,
-    );
-    const lats = lat < 0 ? null : degreesIn(batch.columns[lat]!, rows);
-    const lngs = lng < 0 ? null : degreesIn(batch.columns[lng]!, rows);
-    const source = { file, firstRow, names };
-    yield* windows.of({ rows, lats, lngs }, from, source, (column) =>
-      readColumn(fields[column.index]!, batch, file, column, isTyped),
-    );
+  async function* groups(): AsyncGenerator<Group> {
+    for await (const batch of batches())
+      yield {
+        what: 'a batch',
+        wayOut: 'Write smaller record batches.',
+        groupStart: batch.firstRow - 1,
+        rows: batch.rowCount,
+        degrees: (column) => degreesIn(batch.columns[column]!, batch.rowCount),
+        read: (column) => readColumn(fields[column.index]!, batch, file, column, wanted.isTyped),
+      };
   }
+  const columns = fields.map(({ column }) => column);
+  yield* new GroupWindows(file, columns, wanted).of(groups());
 }
 
 /** A byte for each row, 1 where it has a value; null where all rows have one. */
@@ -233,16 +224,9 @@ class BatchValues {
     const width = plainWidth(elementOf(this.column));
     const numbers = values as unknown as Float64Array;
     if (numbers.BYTES_PER_ELEMENT !== width) return false;
-    const ranges = this.ranges;
-    const { starts, ends } = ranges;
-    const rows = this.#rows;
-    const base = this.text.at;
-    this.text.add(new Uint8Array(numbers.buffer, numbers.byteOffset, width * rows));
-    for (let row = 0; row < rows; row++) {
-      starts[row] = base + width * row;
-      ends[row] = base + width * (row + 1);
-    }
-    if (this.#defined === null && width === 8) ranges.numbersAt = base;
+    const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, width * this.#rows);
+    const base = addPlain(bytes, width, this.text, this.ranges);
+    if (this.#defined === null && width === 8) this.ranges.numbersAt = base;
     return true;
   }
 
@@ -251,21 +235,10 @@ class BatchValues {
     const { values } = this.batch;
     if (!isOfKind(this.column, values)) return false;
     const { kind } = this.column;
-    const { starts, ends } = this.ranges;
-    const text = this.text;
-    const rows = this.#rows;
-    if (kind === 'long') {
-      printLongs(values as unknown as BigInt64Array, text, this.ranges);
-      return true;
-    }
-    const numbers = values as unknown as Float64Array | Int32Array;
-    const isWhole = kind === 'int' || kind === 'uint';
-    for (let row = 0; row < rows; row++) {
-      starts[row] = text.at;
-      if (isWhole) text.addInteger(numbers[row]!);
-      else text.addNumber(numbers[row]!);
-      ends[row] = text.at;
-    }
+    const { buffer, byteOffset } = values as unknown as BigInt64Array;
+    const isLong = kind === 'long';
+    const numbers = isLong ? new Uint32Array(buffer, byteOffset, 2 * this.#rows) : values;
+    printNumbers(kind, numbers as unknown as Float64Array, this.text, this.ranges);
     return true;
   }
 }
@@ -281,13 +254,3 @@ const ARRAYS: Readonly<Partial<Record<ColumnKind, readonly (abstract new () => u
 
 const isOfKind = ({ kind }: TableColumn, values: unknown): boolean =>
   ARRAYS[kind]?.some((array) => values instanceof array) === true;
-
-function printLongs(values: BigInt64Array, text: GrowingBytes, { starts, ends }: ValueRanges): void {
-  const rows = starts.length;
-  const words = new Uint32Array(values.buffer, values.byteOffset, 2 * rows);
-  for (let row = 0; row < rows; row++) {
-    starts[row] = text.at;
-    text.addLong(words[2 * row]!, words[2 * row + 1]! | 0);
-    ends[row] = text.at;
-  }
-}

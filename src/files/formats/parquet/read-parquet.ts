@@ -3,11 +3,11 @@
 
 import { isUtf8 } from 'node:buffer';
 import { brokenAt } from '../../exit-codes.js';
-import { requireBelowCeiling } from '../../held/ceiling.js';
 import {
+  addPlain,
+  type Group,
   GroupWindows,
-  NUMBER_BYTES,
-  RANGE_BYTES,
+  printNumbers,
   type Ranges,
   type Unfilled,
   type WantedRows,
@@ -36,6 +36,12 @@ import { plainWidth } from './plain-column.js';
 import { type PageBytes, type PlainPage, plainPages, type SoundChunk } from './sound-chunk.js';
 
 const CONTINUED = 0x80;
+/** Arrays of printed numbers; words of all others. */
+const ARRAYS: Partial<Record<ColumnKind, new (buffer: ArrayBuffer) => ArrayLike<number>>> = {
+  double: Float64Array,
+  float: Float32Array,
+  int: Int32Array,
+};
 
 /** Types of the format whose plain values are printed here, by the kind of their column. */
 const PRINTED: Readonly<Partial<Record<ColumnKind, readonly string[]>>> = {
@@ -56,29 +62,20 @@ export async function* parquetWindows(
   file: string,
   wanted: WantedRows,
 ): AsyncGenerator<TextRows> {
-  const { lat, lng, kept, skippedRows, isTyped } = wanted;
   const columns = parquet.fields.map(({ column }) => column);
-  const names = columns.map(({ name }) => name);
-  const windows = new GroupWindows(wanted, columns);
-  const latMemory: DegreesMemory = { degrees: new Float64Array(0) };
-  const lngMemory: DegreesMemory = { degrees: new Float64Array(0) };
-  for await (const reading of groupsOf(parquet, file, undefined, skippedRows)) {
-    const { rows, groupStart } = reading;
-    const location = { file, row: groupStart + 1 };
-    const held = RANGE_BYTES * rows * (kept.length + 2);
-    requireBelowCeiling(
-      location,
-      held,
-      `a row group of ${rows} rows and ${kept.length} columns`,
-      SMALLER_GROUPS,
-    );
-    const lats = lat < 0 ? null : await readCoordinates(reading, names[lat]!, latMemory);
-    const lngs = lng < 0 ? null : await readCoordinates(reading, names[lng]!, lngMemory);
-    const source = { file, firstRow: groupStart + 1, names };
-    yield* windows.of({ rows, lats, lngs }, Math.max(0, skippedRows - groupStart), source, (column) =>
-      readColumn(reading, column, isTyped),
-    );
+  const memory = [0, 1].map((): DegreesMemory => ({ degrees: new Float64Array(0) }));
+  async function* groups(): AsyncGenerator<Group> {
+    for await (const reading of groupsOf(parquet, file, undefined, wanted.skippedRows))
+      yield {
+        what: 'a row group',
+        wayOut: SMALLER_GROUPS,
+        groupStart: reading.groupStart,
+        rows: reading.rows,
+        degrees: (column, half) => readCoordinates(reading, columns[column]!.name, memory[half]),
+        read: (column) => readColumn(reading, column, wanted.isTyped),
+      };
   }
+  yield* new GroupWindows(file, columns, wanted).of(groups());
 }
 
 /** Fills the ranges of a column. @throws CliFailure BAD_INPUT */
@@ -165,39 +162,21 @@ class PlainValues {
         own.ends[i] = values.ends[entry]!;
       }
     }
-    if (isPlainOnly && this.width === NUMBER_BYTES) ranges.numbersAt = firstAt;
+    if (isPlainOnly && this.width === 8) ranges.numbersAt = firstAt;
     return true;
   }
 
   /** Adds plain values. @returns false for texts that are not UTF-8 */
   #add(page: PageBytes, count: number, ranges: ValueRanges): boolean {
-    const { starts, ends } = ranges;
-    const [kind, text, plainWidth] = [this.kind, this.text, this.width];
-    if (kind === 'text' || plainWidth === 0) return this.#addTexts(page, count, ranges);
-    if (plainWidth > 0) {
-      const from = page.at;
-      const size = plainWidth * count;
-      page.skip(size);
-      for (let i = 0; i < count; i++) {
-        starts[i] = text.at + plainWidth * i;
-        ends[i] = starts[i]! + plainWidth;
-      }
-      text.add(page.bytes.subarray(from, from + size));
-      return true;
-    }
-    const { view } = page;
-    const at = page.at;
-    const width = kind === 'int' || kind === 'uint' || kind === 'float' ? 4 : 8;
-    page.skip(width * count);
-    for (let i = 0; i < count; i++) {
-      const p = at + width * i;
-      starts[i] = text.at;
-      if (kind === 'double') text.addNumber(view.getFloat64(p, true));
-      else if (kind === 'float') text.addNumber(view.getFloat32(p, true));
-      else if (kind === 'int') text.addInteger(view.getInt32(p, true));
-      else if (kind === 'uint') text.addInteger(view.getUint32(p, true));
-      else text.addLong(view.getUint32(p, true), view.getInt32(p + 4, true));
-      ends[i] = text.at;
+    const [kind, text, width] = [this.kind, this.text, this.width];
+    if (kind === 'text' || width === 0) return this.#addTexts(page, count, ranges);
+    const words = kind === 'double' || kind === 'long' ? 2 : 1;
+    const { bytes } = page.part((width > 0 ? width : 4 * words) * count);
+    if (width > 0) addPlain(bytes, width, text, ranges);
+    else {
+      // An aligned copy; `slice` of a Buffer does not copy.
+      const { buffer } = new Uint8Array(bytes);
+      printNumbers(kind, new (ARRAYS[kind] ?? Uint32Array)(buffer), text, ranges);
     }
     return true;
   }
