@@ -2,7 +2,7 @@
 
 import { parquetSchema, type SchemaTree } from 'hyparquet';
 import { addedColumns, keptColumns } from './columns/columns.js';
-import { encodeAdded } from './columns/encode-columns.js';
+import { ourColumns } from './columns/encode-columns.js';
 import { columnsOfDegrees, isDouble, lookAtFiles, resolutionColumn } from './columns/position-columns.js';
 import type { Input } from './disk/input.js';
 import { reasonOf } from './exit-codes.js';
@@ -26,7 +26,6 @@ const FIELD_ID = 9;
 export interface OpenFile {
   readonly parquet: ParquetFile;
   readonly footer: ThriftStruct;
-  /** The span of each column. */
   readonly spans: readonly ColumnSpan[];
 }
 
@@ -94,12 +93,8 @@ function planOf(
   if (typeof where === 'string') return null;
   const kept = keptColumns(columns, request.columns, file);
   const shape = { hasResolution: false, isFormer: false, hasCertainty: false, isSorted: false };
-  const added = addedColumns(
-    encodeAdded(shape),
-    kept.map((index) => columns[index]!),
-    request.columns.prefix,
-    file,
-  );
+  const theirs = kept.map((index) => columns[index]!);
+  const added = addedColumns(ourColumns(shape), theirs, request.columns.prefix, file);
   return { kept, lat: where.lat, lng: where.lng, columns, added };
 }
 

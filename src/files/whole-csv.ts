@@ -21,7 +21,7 @@ import { countSlow, type FailedRow, failedRowsOf } from '../hexcodes/wire/rows/r
 import { ANSWER_BUFFER_BYTES } from '../pool/slices.js';
 import { holdsAngles } from '../tables/positions.js';
 import { addedColumns, DECODE_ADDED, otherNames } from './columns/columns.js';
-import { encodeAdded, resolutionIn } from './columns/encode-columns.js';
+import { ourColumns, resolutionIn } from './columns/encode-columns.js';
 import { codeColumn, findPosition, resolutionColumn } from './columns/position-columns.js';
 import { nameOf } from './disk/input.js';
 import type { Explained, Reading } from './driver.js';
@@ -109,7 +109,7 @@ class WholeCsv implements WholeInput {
     const isCode = (code: string): boolean => run.hexcodes.isValid(code);
     const hexcodes = isEncode ? -1 : codeColumn(sample, columns, file, isCode, hasHeader);
     const ours = isEncode
-      ? encodeAdded({ hasResolution: resolution >= 0, isFormer, hasCertainty, isSorted: false })
+      ? ourColumns({ hasResolution: resolution >= 0, isFormer, hasCertainty, isSorted: false })
       : DECODE_ADDED;
     const kept = names.map((name) => ({ ...TEXT, name }));
     this.#added = addedColumns(ours, kept, columns.prefix, file);

@@ -12,9 +12,7 @@ import { POSITION_COLUMNS, type TableColumn, typesOf } from '../formats/table.js
 export interface ColumnChoice {
   readonly lat?: string | undefined;
   readonly lng?: string | undefined;
-  /** Column of whole positions. */
   readonly position?: string | undefined;
-  /** Column of hexcodes. */
   readonly code?: string | undefined;
   readonly keep?: readonly string[] | undefined;
   readonly drop?: readonly string[] | undefined;
@@ -137,7 +135,7 @@ export function addedColumns(
   prefix: string,
   file: string,
 ): TableColumn[] {
-  const named = added.map((column) => ({ ...column, name: prefix + column.name }));
+  const named = added.map(({ name, kind }) => ({ name: prefix + name, kind }));
   const clash = named.find(({ name }) => kept.some((column) => column.name === name));
   if (clash === undefined) return named;
   throw badUsage(

@@ -4,7 +4,6 @@ import { readResolution } from '../../hexcodes/wire/params/number.js';
 import type { AddedValue } from '../../hexcodes/wire/rows/convert-rows.js';
 import { withoutBlanks } from '../../hexcodes/wire/rows/csv-fields.js';
 import type { DerivedColumns, TableColumn } from '../formats/table.js';
-import type { FilesRequest } from '../request.js';
 
 // Rows that name a resolution of their own.
 
@@ -30,21 +29,6 @@ export interface EncodeShape {
   readonly isSorted: boolean;
 }
 
-/** The values that encode adds, in the order of their columns. */
-export function addedValues(
-  { isFormer, hasCertainty }: Pick<FilesRequest, 'isFormer' | 'hasCertainty'>,
-  hasResolution: boolean,
-): AddedValue['is'][] {
-  return [
-    'code',
-    ...(hasResolution ? [] : (['resolution'] as const)),
-    'admin',
-    ...(isFormer ? (['former'] as const) : []),
-    ...(hasCertainty === true ? (['metres', 'share'] as const) : []),
-    'status',
-  ];
-}
-
 const OURS: Readonly<Record<AddedValue['is'], TableColumn>> = {
   code: { name: 'hexcodes', kind: 'text' },
   resolution: { name: 'resolution', kind: 'int' },
@@ -64,28 +48,26 @@ export interface OurColumn extends TableColumn {
   readonly is?: AddedValue['is'];
 }
 
-/** The columns that encode adds; the first has the codes. */
-export function encodeAdded(shape: EncodeShape): TableColumn[] {
-  return ourColumns(shape).map(({ name, kind }) => ({ name, kind }));
-}
-
-/** Our columns, each with its value. */
-export function ourColumns(shape: EncodeShape): OurColumn[] {
-  return addedValues(shape, shape.hasResolution).flatMap((is) => {
+/** The columns that encode adds, each with its value; the first has the codes. */
+export function ourColumns({ hasResolution, isFormer, hasCertainty, isSorted }: EncodeShape): OurColumn[] {
+  const values: AddedValue['is'][] = [
+    'code',
+    ...(hasResolution ? [] : (['resolution'] as const)),
+    'admin',
+    ...(isFormer ? (['former'] as const) : []),
+    ...(hasCertainty ? (['metres', 'share'] as const) : []),
+    'status',
+  ];
+  return values.flatMap((is) => {
     const ours = { ...OURS[is], is };
-    if (!shape.isSorted) return [ours];
+    if (!isSorted) return [ours];
     if (is === 'code') return [{ ...ours, name: 'hexcode' }, CELL];
     return is === 'status' ? [...BOX, ours] : [ours];
   });
 }
 
-/** Indexes of the derived columns: of our first column, and after the last. */
-export function derivedColumns({ hasResolution }: EncodeShape, start: number, end: number): DerivedColumns {
-  return {
-    code: start,
-    cell: start + 1,
-    admin: start + (hasResolution ? 2 : 3),
-    box: end - 5,
-    status: end - 1,
-  };
+/** The derived ones among our columns. @param start index of the first of them */
+export function derivedColumns(ours: readonly OurColumn[], start: number): DerivedColumns {
+  const at = (wanted: string): number => start + ours.findIndex(({ name }) => name === wanted);
+  return { code: start, cell: at('h3'), admin: at('admin_code'), box: at('xmin'), status: at('status') };
 }

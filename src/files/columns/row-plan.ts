@@ -84,10 +84,11 @@ function encodedColumns(
   });
   const isPlaced = lat < 0 && formatsOf(run).some((format) => FORMATS[format].needsPosition);
   const shape = { hasResolution: own >= 0 && kept.includes(own), isFormer, hasCertainty, isSorted };
-  const ours = [...(isPlaced ? PLACED : []), ...ourColumns(shape)];
-  const added = addedColumns(plain(ours), theirs, choice.prefix, nameOf(inputs[0]!));
+  const made = ourColumns(shape);
+  const ours = [...(isPlaced ? PLACED : []), ...made];
+  const added = addedColumns(ours, theirs, choice.prefix, nameOf(inputs[0]!));
   const first = kept.length + (isPlaced ? PLACED.length : 0);
-  const derived = isSorted ? { derived: derivedColumns(shape, first, kept.length + added.length) } : {};
+  const derived = isSorted ? { derived: derivedColumns(made, first) } : {};
   return {
     kept,
     sink: { kept: theirs, added, ...chosenMembers(choice, added), ...derived },
@@ -115,9 +116,6 @@ function decodedColumns(run: Run, { columns, sample }: Found, all: readonly numb
 const PLACED = POSITION_COLUMNS.map(
   (column, half) => ({ ...column, is: half === 0 ? 'lat' : 'lng' }) as const,
 );
-
-const plain = (columns: readonly TableColumn[]): TableColumn[] =>
-  columns.map(({ name, kind }) => ({ name, kind }));
 
 /** Whether values are texts, or integers of JSON, which has no types. */
 const hasNoType = ({ kind, isInferred }: TableColumn): boolean =>

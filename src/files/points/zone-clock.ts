@@ -8,7 +8,7 @@ import { numberOf } from './values.js';
 
 // Values of columns as instants: timestamps of typed files, texts of ISO 8601, and numbers of Unix time, whose size
 // shows whether they count seconds, milliseconds, microseconds or nanoseconds.
-const MS_OF_DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Years of four digits, which Date holds and texts show. */
 const EARLIEST_MS = Date.parse('0000-01-01T00:00:00Z');
 const END_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
@@ -30,7 +30,7 @@ export function instantOf(column: TableColumn, value: unknown, clock: ZoneClock)
     const [ms, fraction] = millisecondsOf(BigInt(value as bigint), column.unit ?? 'ms');
     return within((column.isUtc === true ? ms : clock.instantOf(ms)) + fraction);
   }
-  if (column.kind === 'date') return within(clock.instantOf((value as number) * MS_OF_DAY));
+  if (column.kind === 'date') return within(clock.instantOf((value as number) * DAY_MS));
   const text = typeof value === 'string' ? codeTextOf(column, value).trim() : undefined;
   const iso = text === undefined ? null : ISO.exec(text);
   if (iso !== null) return within(ofIso(iso, clock));
@@ -121,10 +121,9 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
 };
-const DAY_MS = 86_400_000;
 /** 1970 began on a Thursday; weeks begin on Monday. */
 const MONDAY_MS = 4 * DAY_MS;
 

@@ -16,7 +16,6 @@ import { type Input, isFlush } from '../../disk/input.js';
 import { badInput } from '../../exit-codes.js';
 import { requireBelowCeiling } from '../../held/ceiling.js';
 import type { Run } from '../../request.js';
-import { NO_FRAME } from '../../rows/write-text.js';
 import { shellWord } from '../../terminal/say.js';
 import {
   type CollectionFrame,
@@ -42,9 +41,10 @@ import { GeoJsonSplitter } from './geojson-splitter.js';
 /** The text of members, and their values where it is written. */
 const COPIES = 8;
 
-export function frameOf(frame: CollectionFrame | undefined): FeatureFrame {
-  return frame === undefined ? NO_FRAME : { lead: `${frame.head}\n`, end: () => `\n${tailOf(frame)}\n` };
-}
+export const frameOf = (frame: CollectionFrame): FeatureFrame => ({
+  lead: `${frame.head}\n`,
+  end: () => `\n${tailOf(frame)}\n`,
+});
 
 const EMPTY_HEAD = '{"type":"FeatureCollection","features":[';
 const EMPTY_TAIL = ']}';

@@ -213,9 +213,7 @@ export function degreesOf(column: TableColumn, value: unknown, axis: 'lat' | 'ln
 
 // Lists, structs and maps of Arrow and Parquet as JSON text, each leaf by its own type.
 
-// Bytes as text; the decoder would replace invalid UTF-8 by replacement characters.
-
-/** @throws Error for bytes that are not UTF-8 */
+/** @throws Error for bytes that are not UTF-8, which a decoder would replace */
 export function utf8Text(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new Error('text that is not UTF-8');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
