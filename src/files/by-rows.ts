@@ -269,7 +269,6 @@ export class RowBatches {
     this.#decoder = code < 0 ? null : new RowDecoder(run.hexcodes.kernel, read, MAX_ROWS);
   }
 
-  /** The rows as a batch. */
   *batchesOf(rows: TextRows, endOffset: number): Generator<Batch> {
     const end = rows.text.at;
     yield this.#batch(rows, endOffset);
@@ -302,7 +301,6 @@ export class RowBatches {
     return { rows: isOwn ? { ...rows, resolutions: own } : rows, records };
   }
 
-  /** Reads the positions of a column of texts. */
   #readWhole(rows: TextRows, where: WholePosition): void {
     const { latLngDeg, rowCount, unread } = rows;
     let views = 0;

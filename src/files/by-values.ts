@@ -268,5 +268,4 @@ function fitOf(run: Run): RowFit {
 }
 
 const POINT_WORDS = `--point ${POINT_CHOICES.join(', ').replace(/, (?=\w+$)/, ' or ')} says which of its points is meant`;
-/** The fault of a row whose shape is not a point. */
 const shapeFault = (type: string): string => `a ${type}, and ${POINT_WORDS}`;

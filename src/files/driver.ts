@@ -9,7 +9,6 @@ import { type RowFailure, SWAP_TRIES, stopped } from './tally.js';
 /** Which rows of a batch are written. */
 export type Wanted = 'all' | 'ok' | 'failed';
 
-/** A failed row of a batch. */
 export interface Failure {
   /** Row number in the batch, from 0. */
   readonly row: number;

@@ -24,7 +24,6 @@ export function badInput(location: FaultLocation, message: string, hint?: string
 export const badUsage = (message: string, hint?: string): CliFailure =>
   new CliFailure(EXIT.USAGE, message, hint);
 
-/** The failure for a file whose name is empty. */
 export const emptyName = (): CliFailure =>
   badUsage('the name of a file is empty', 'Perhaps a variable of the shell has no value.');
 

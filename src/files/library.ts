@@ -21,7 +21,6 @@ export async function readDataFiles(indexPath?: string, reachPath?: string): Pro
   return { kernel, index, reach };
 }
 
-/** The data that the service answers from. */
 export async function readServedData(paths: {
   index: string | undefined;
   previousIndex: string | undefined;

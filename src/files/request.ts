@@ -33,15 +33,12 @@ export interface FilesRequest {
   readonly to: FileFormat | null;
   /** Resolution of rows that name none, 0 to 15. */
   readonly resolution: number;
-  /** Whether encode adds former_province. */
   readonly isFormer: boolean;
-  /** Whether encode adds border_m and certainty. */
   readonly hasCertainty?: boolean;
   /** Memory in which encode to Parquet sorts rows by cell; null leaves them in their order. */
   readonly sort: { readonly memoryBytes: number } | null;
   readonly columns: ColumnChoice;
   readonly csv: CsvChoice;
-  /** How to read inputs. */
   readonly input: InputOptions;
   readonly errors: ErrorPolicy;
   readonly isResume: boolean;

@@ -100,7 +100,6 @@ interface SavedTally {
 export class Tally {
   rows = 0;
   readonly failed = new Map<RowFailure, number>();
-  /** The first row that failed for each reason. */
   readonly first = new Map<RowFailure, FailedRow>();
   /** Rows of each province, by its index in ADMIN_UNITS. */
   readonly byAdmin = new Float64Array(ADMIN_UNITS.length);

@@ -130,7 +130,6 @@ interface LineWork extends LinePlan {
   readonly lines: LineConverter;
   /** Loaded for the first line that is left or has failed: most runs have none. */
   batches: ValueBatches | null;
-  /** Where the batches are written. */
   readonly output: HeldOutput;
 }
 

@@ -55,7 +55,6 @@ interface Sliced<Batch> {
   readonly sliceBytes: number;
   /** Whether the bytes of an answer are still read after they were written. */
   readonly holdsBytes: boolean;
-  /** The rows of a slice. */
   batchOf(answer: SliceAnswer, slice: FileSlice): Promise<Batch>;
   /** Rows from the beginning of a slice that a thread has left. */
   left(slice: FileSlice): AsyncGenerator<Batch>;
@@ -168,13 +167,11 @@ async function* slicedBatches<Batch extends { readonly endOffset: number }>(
   }
 }
 
-/** The answer to rows of a block. */
 export interface Answer extends ConvertedRows {
   readonly bytes: Uint8Array;
   readonly report: BlockReport;
 }
 
-/** An input whose rows are copied. */
 export interface WholeInput {
   /** Offset of its first row in the content. */
   readonly start: number;

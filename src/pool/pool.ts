@@ -48,7 +48,6 @@ interface PoolFigures {
   /** Current blocks in the pool, and their bytes. */
   readonly blocks: number;
   readonly bytes: number;
-  /** Queued blocks among them. */
   readonly queued: number;
   /** Bodies that wait to submit their next block. */
   readonly waitingBodies: number;
@@ -279,7 +278,6 @@ export class Pool {
     }))) as Uint8Array;
   }
 
-  /** Whether the pool accepts a block of this key. */
   mayTakeBlock(key = ''): boolean {
     return !this.#isClosing && this.#queue.mayEnter(key);
   }

@@ -53,7 +53,6 @@ export class PoolFullError extends Error {
 }
 
 export interface QueueLimits {
-  /** Blocks that workers have. */
   readonly running: number;
   /** Blocks with a worker or waiting, and their bytes. */
   readonly blocks: number;
@@ -65,7 +64,6 @@ export interface QueueLimits {
   readonly bodyBlocks: number;
 }
 
-/** A block in the pool. */
 export class QueuedBlock {
   /** Resolves when a worker is free for the block; rejects with PoolFullError if it is dropped. */
   readonly turn: Promise<void>;
@@ -125,7 +123,6 @@ export class WorkQueue {
     return this.#hasSpace || this.#giverFor(key) !== undefined;
   }
 
-  /** Whether a body of the key may submit a block. */
   mayEnterOfBody(key: string): boolean {
     return this.#bodyBlocks < this.limits.bodyBlocks && this.mayEnter(key);
   }

@@ -29,13 +29,11 @@ interface Format {
   readonly isResumable: boolean;
   /** Formats of fields between delimiters: their usual one, and whether another may be chosen. */
   readonly delimiter: { readonly usual: ',' | '\t'; readonly isFixed: boolean } | null;
-  /** Whether columns have types. */
   readonly hasTypes: boolean;
   /** Whether rows are JSON objects: sources then know their columns only after all rows. */
   readonly isJson: boolean;
   /** Formats whose JSON objects are passed on into this format with our members added. */
   readonly passesOn: readonly string[];
-  /** Whether rows need a position. */
   readonly needsPosition: boolean;
 }
 
@@ -148,7 +146,6 @@ export type FormatWith<Part> = {
 /** The formats by name, as users type them. */
 export const FORMATS: Readonly<Record<FileFormat, Format>> = LIST;
 export const FILE_FORMATS = Object.keys(LIST) as readonly FileFormat[];
-/** Formats that rows are written in. */
 export const WRITTEN_FORMATS = FILE_FORMATS.filter((name) => FORMATS[name].isWritten);
 
 /** `CSV, TSV, … or Arrow IPC`: the formats that are read. */

@@ -166,7 +166,6 @@ export function degreesInText(value: string, axis: 'lat' | 'lng'): number {
 
 // Finds the header row of a table below titles: the first row with known names. For the command and for the page.
 
-/** Columns that a caller names. */
 interface NamedColumns {
   readonly lat?: string | undefined;
   readonly lng?: string | undefined;
@@ -174,7 +173,6 @@ interface NamedColumns {
   readonly code?: string | undefined;
 }
 
-/** Rows that are searched for a header. */
 export const SEARCHED_ROWS = 20;
 
 /**

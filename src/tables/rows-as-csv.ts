@@ -66,7 +66,6 @@ export class CsvLines {
     this.#at += this.#encoder.encodeInto(text, this.#bytes.subarray(this.#at)).written;
   }
 
-  /** Reserves space for bytes. */
   #reserve(more: number): void {
     if (this.#at + more <= this.#bytes.length) return;
     const larger = new Uint8Array(2 * (this.#at + more));

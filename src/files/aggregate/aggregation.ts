@@ -98,7 +98,6 @@ export class Aggregation {
     this.sumColumns = request.sums.map(() => ({ isInteger: true, notNumbers: 0 }));
   }
 
-  /** Number of spills to disk. */
   get spills(): number {
     return this.#spilled.count;
   }

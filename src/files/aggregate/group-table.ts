@@ -153,7 +153,6 @@ export class GroupTable {
     return index;
   }
 
-  /** Fills a key with that of a group. */
   readKey(index: number, key: GroupKey): void {
     key.cellHigh = this.#cellHigh[index]!;
     key.cellLow = this.#cellLow[index]!;
@@ -316,7 +315,6 @@ export class SpilledGroups {
     }
   }
 
-  /** Removes the files. */
   remove(): void {
     this.#runs.remove();
   }

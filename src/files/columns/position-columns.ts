@@ -93,7 +93,6 @@ export function positionReader(columns: readonly TableColumn[], where: PositionC
   };
 }
 
-/** The columns that a position is read from. */
 export const positionIndexes = (where: PositionColumns): readonly number[] =>
   where.kind === 'pair' ? [where.lat, where.lng] : [where.column];
 

@@ -123,7 +123,6 @@ export async function* inUtf8(
   if (last !== '') yield Buffer.from(isComposed ? last.normalize('NFC') : last);
 }
 
-/** A hint for bytes that are not UTF-8. */
 export function encodingHint(bytes: Uint8Array): string {
   const feed = bytes.indexOf(LF);
   const isWide = bytes.includes(0) && (feed < 0 || bytes[feed + 1] === 0 || bytes[feed - 1] === 0);

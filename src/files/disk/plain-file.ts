@@ -12,7 +12,6 @@ const WINDOW_BYTES = 4096;
 const LF = 10;
 
 export class PlainFile {
-  /** Bytes read so far. */
   readBytes = 0;
 
   /**

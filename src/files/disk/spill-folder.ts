@@ -60,14 +60,12 @@ class SpillFolder {
     });
   }
 
-  /** Removes one file. */
   drop(descriptor: number): void {
     closeSync(descriptor);
     rmSync(this.#open.get(descriptor)!, { force: true });
     this.#open.delete(descriptor);
   }
 
-  /** Removes all. */
   remove(): void {
     for (const descriptor of this.#open.keys()) closeSync(descriptor);
     this.#open.clear();
@@ -154,7 +152,6 @@ export class SortedRuns {
     return this.#mergedOf(this.#levels.toReversed().flat());
   }
 
-  /** Removes the files. */
   remove(): void {
     this.#levels.length = 0;
     this.#folder.remove();

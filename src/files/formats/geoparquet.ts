@@ -6,7 +6,6 @@ import { otherSystem } from '../../hexcodes/wire/rows/coordinate-system.js';
 import { badInput, type CliFailure } from '../exit-codes.js';
 import { shellWord } from '../terminal/say.js';
 
-/** The columns that a file declares as geometries. */
 export interface DeclaredGeometries {
   /** The column of the position; undefined where the file does not say which of several it is. */
   readonly primary: string | undefined;

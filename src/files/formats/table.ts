@@ -46,7 +46,6 @@ export type ColumnKind =
 export interface TableColumn {
   readonly name: string;
   readonly kind: ColumnKind;
-  /** Unit of timestamps, times and durations. */
   readonly unit?: TimeUnitName;
   /** Whether timestamps are instants, or times are times of UTC. */
   readonly isUtc?: boolean;
@@ -162,7 +161,6 @@ export interface CollectionFrame {
 
 export interface TableSource {
   readonly columns: readonly TableColumn[];
-  /** Frame of a GeoJSON collection. */
   readonly frame?: CollectionFrame;
   /** Indexes of the columns that its geometries become. */
   readonly position?: { readonly lat: number; readonly lng: number };
@@ -171,7 +169,6 @@ export interface TableSource {
   batches(): AsyncIterable<TableRows>;
 }
 
-/** The columns of a sink. */
 export interface SinkColumns {
   /** Columns of the source that are kept. */
   readonly kept: readonly TableColumn[];
@@ -249,7 +246,6 @@ export interface RowPlan extends ReadColumns {
   readonly columns: readonly TableColumn[];
   readonly kept: readonly number[];
   readonly sink: SinkColumns;
-  /** Values of the added columns. */
   readonly ours: readonly OurValue[];
   readonly position: PointColumns;
   /** The column of codes among the rows, where it is another than in the source: their texts follow its columns. */

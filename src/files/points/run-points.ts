@@ -234,7 +234,6 @@ async function* allValues(source: TableSource, where: PositionColumns): AsyncGen
   }
 }
 
-/** A row with its cell. */
 interface CellOfRow {
   readonly row: number;
   /** 0n where the status is not OK. */

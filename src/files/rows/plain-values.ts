@@ -15,7 +15,6 @@ import {
 } from './text-rows.js';
 import type { RowWriter } from './write-text.js';
 
-/** An adder of plain values for a column. */
 export function plainAdder(column: TableColumn): ValueAdder {
   const add = adderOf(column);
   const stored = storedBy(column);

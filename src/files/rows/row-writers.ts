@@ -46,7 +46,6 @@ class MadeRanges {
   }
 }
 
-/** How a value of ours is made for rows of a run. */
 function ourValue(is: OurValue, { request, hexcodes: { kernel } }: Run, { code, format }: RowPlan): ValueAt {
   const ofOk =
     (of: (lat: number, lng: number) => string | number | null): ValueAt =>

@@ -129,7 +129,6 @@ export class GrowingBytes implements Area {
     return true;
   }
 
-  /** Adds bytes. */
   add(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.bytes.set(bytes, this.at);

@@ -34,7 +34,6 @@ const SHORT = 24;
 /** Sources of stored columns that are not columns of rows. */
 export const [FROM_LAT, FROM_LNG, FROM_RESOLUTION] = [-1, -2, -3] as const;
 
-/** A column whose values are packed. */
 interface StoredColumn {
   /** Bytes of a value; 0 for those that have their size before them. */
   readonly width: number;

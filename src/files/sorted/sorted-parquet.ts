@@ -64,7 +64,6 @@ export class SortedParquet {
     return this.#rows === ROW_GROUP_ROWS || this.#heldBytes >= MAX_HELD_BYTES;
   }
 
-  /** Adds a packed row. */
   add(words: Uint32Array, bytes: Uint8Array, at: number): void {
     const row = this.#rows++;
     const stored = this.#stored;
@@ -128,7 +127,6 @@ export class SortedParquet {
     await this.#file.end(leaves, this.columns);
   }
 
-  /** Adds cells and boxes of the rows of a group. */
   #addCells(rows: number, boxes: Boxes): void {
     const { kernel } = this.hexcodes;
     const { capacity, exports, input, inputBytes, output, outputFloats, resolutions } = kernel;

@@ -73,7 +73,6 @@ export class SortedRowWriter implements RowWriter {
     await parquet.close();
   }
 
-  /** Removes the temporary files. */
   remove(): void {
     this.#runs.remove();
   }

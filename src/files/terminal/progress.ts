@@ -36,7 +36,6 @@ export class Interruption {
 export interface ProgressState {
   readonly rows: number;
   readonly failedRows: number;
-  /** Bytes of input read so far. */
   readonly readBytes: number;
   /** Size of all inputs; null if the size of one is unknown. */
   readonly totalBytes: number | null;

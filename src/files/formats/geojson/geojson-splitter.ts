@@ -21,7 +21,6 @@ const CLOSE = 0x7d;
 const RECORD_SEPARATOR = 0x1e;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-/** Receives the text around the features of collections. */
 interface CollectionEvents {
   /** The text before the first feature. @param isFirst whether nothing is before it in the file */
   head(text: string, isFirst: boolean): void;

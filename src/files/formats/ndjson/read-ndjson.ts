@@ -89,9 +89,7 @@ export class NdjsonRowReader {
   readonly #columns: readonly TableColumn[];
   readonly #ways: readonly Way[];
   readonly #fit: RowFit;
-  /** The columns whose values are read. */
   readonly #read: readonly number[];
-  /** Adders for the values of lines that are read slowly. */
   readonly #adders: readonly ValueAdder[];
   readonly #lat: number;
   readonly #lng: number;
@@ -194,7 +192,6 @@ export class NdjsonRowReader {
     }
   }
 
-  /** Reads lines by the kernel. */
   #readBlock(block: Buffer, at: number, { file, lines, rows }: Where): Read {
     const members = this.#members;
     members.text.block.set(at === 0 ? block : block.subarray(at), at);
@@ -350,7 +347,6 @@ export class NdjsonRowReader {
     }
   }
 
-  /** Reads lines value by value. */
   #readLines(block: Buffer, from: number, { file, lines, rows }: Where): Read {
     for (const ranges of this.#ranges) ranges.numbersAt = -1;
     let rowCount = 0;

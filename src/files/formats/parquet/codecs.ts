@@ -22,7 +22,6 @@ const bounded: Compressors = {
 
 const NOTHING = new Uint8Array(0);
 
-/** Unpacked pages of one column. */
 export class UnpackedPages {
   readonly compressors: Compressors;
   /** Pages by their packed size. */

@@ -208,7 +208,6 @@ export function removeAnnotations(nodes: readonly SchemaTree[]): void {
 
 const MAX_DIGITS_OF_INT32 = 9;
 const MAX_DIGITS_OF_INT64 = 18;
-/** Bytes of a decimal of 256 bits. */
 const MAX_DECIMAL_BYTES = 32;
 
 /** The element that a column is written as. */

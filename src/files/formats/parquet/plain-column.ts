@@ -60,7 +60,6 @@ export class PlainColumn {
     this.#width = plainWidth(element);
   }
 
-  /** Bytes of the values so far. */
   get sizeBytes(): number {
     return this.#values.at;
   }

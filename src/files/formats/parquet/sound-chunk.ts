@@ -18,7 +18,6 @@ const MAX_PADDING = 511;
 const MAX_BLOCK = 1 << 20;
 const MAX_MINIBLOCKS = 4096;
 
-/** Reads bytes of a page in their order. */
 export class PageBytes {
   readonly view: DataView;
   at = 0;

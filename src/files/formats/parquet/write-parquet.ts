@@ -67,7 +67,6 @@ export class ParquetFileWriter {
     }
   }
 
-  /** Writes a chunk of the current row group. */
   async writeChunk(chunk: OwnChunk, element: SchemaElement, rows: number): Promise<void> {
     this.addChunk(ownChunkMetadata(chunk, element, rows, this.offset));
     await this.write(chunk.pages);

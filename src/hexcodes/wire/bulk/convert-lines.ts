@@ -22,7 +22,6 @@ export interface LineShape {
   readonly resolution: number | null;
   /** Names of members: the position, and the resolution where lines have one of their own; or the code alone. */
   readonly read: readonly string[];
-  /** The added members, in their order. */
   readonly added: readonly AddedMember[];
   /** null where lines are copied whole; a line that already has a member with an added name is then left. */
   readonly chosen: MemberChoice | null;

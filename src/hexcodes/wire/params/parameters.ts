@@ -157,7 +157,6 @@ export class SingleParameters extends Parameters {
     return this.unknown === undefined ? '' : hintAbout(this.unknown, this.#absent(), NO_PARAMETER, false);
   }
 
-  /** Names of parameters that the request does not give. */
   #absent(): string[] {
     const { latGiven: lat, lngGiven: lng } = this;
     const axes: Partial<Record<string, ReadParameter>> = {
@@ -202,7 +201,6 @@ export class SingleParameters extends Parameters {
     return eachMember(text, (name, valueText, kind) => this.addMember(name, valueText, kind));
   }
 
-  /** Adds one member of a JSON object. */
   addMember(name: string, valueText: string, kind: JsonKind): void {
     const parameter = this.#parameter(name);
     if (parameter === undefined) return;
@@ -308,7 +306,6 @@ export class EncodeInput {
     return Number.isFinite(value) ? value : Number.NaN;
   }
 
-  /** Adds a fault. */
   add(parameter: string, message: string): void {
     this.faults ??= [];
     this.faults.push({ parameter, message });
