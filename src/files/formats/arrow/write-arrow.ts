@@ -27,7 +27,8 @@ import { ArrowStream, arrowType } from './arrow-stream.js';
 const BATCH_ROWS = 65_536;
 /** Bytes after which a record batch ends. */
 const MAX_HELD_BYTES = 64 * 2 ** 20;
-const FIRST_BYTES = 1 << 16;
+/** Bytes of a new column: a table may have tens of thousands. */
+const FIRST_BYTES = 1 << 10;
 const SHORT = 64;
 const SIGN = 128;
 const DOUBLE_BYTES = 8;
@@ -57,8 +58,8 @@ class ArrowColumn {
   readonly #isBigEndian: boolean;
   readonly #isBoolean: boolean;
   readonly #values = new GrowingBytes(FIRST_BYTES);
-  readonly #offsets: Int32Array;
-  readonly #valid = new Uint8Array(BATCH_ROWS / 8);
+  #offsets = new Int32Array(1);
+  #valid = new Uint8Array(1);
   #rows = 0;
   #nulls = 0;
 
@@ -71,7 +72,6 @@ class ArrowColumn {
     const { bitWidth } = this.#type as { readonly bitWidth?: number };
     const isNumber = this.#isDecimal || column.kind === 'int' || column.kind === 'uint';
     this.#width = isNumber ? bitWidth! / 8 : plainWidth(element);
-    this.#offsets = new Int32Array(this.#width === 0 ? BATCH_ROWS + 1 : 0);
   }
 
   get sizeBytes(): number {
@@ -84,6 +84,7 @@ class ArrowColumn {
     const values = this.#values;
     const width = this.#width;
     const count = rows.length;
+    this.#reserveRows(count);
     if (width === DOUBLE_BYTES && numbersAt >= 0 && isWhole && areAdjacent(rows)) {
       const at = numbersAt + DOUBLE_BYTES * rows[0]!;
       values.add(bytes.subarray(at, at + DOUBLE_BYTES * count));
@@ -105,6 +106,19 @@ class ArrowColumn {
     }
     this.#nulls += nulls;
     this.#rows += count;
+  }
+
+  #reserveRows(count: number): void {
+    const rows = this.#rows + count;
+    if (rows > 8 * this.#valid.length) {
+      const larger = new Uint8Array(rows >> 2 || 1);
+      larger.set(this.#valid);
+      this.#valid = larger;
+    }
+    if (this.#width > 0 || rows < this.#offsets.length) return;
+    const larger = new Int32Array(2 * rows + 1);
+    larger.set(this.#offsets);
+    this.#offsets = larger;
   }
 
   #addTexts(bytes: Uint8Array, { starts, ends }: ValueRanges, rows: Int32Array): void {
@@ -147,6 +161,7 @@ class ArrowColumn {
   /** Adds one of every two doubles, NaN as null. */
   addDegrees(latLngDeg: Float64Array, half: 0 | 1, rows: Int32Array): void {
     const values = this.#values;
+    this.#reserveRows(rows.length);
     const bits = this.#valid;
     const size = DOUBLE_BYTES * rows.length;
     values.reserve(size);
@@ -173,6 +188,7 @@ class ArrowColumn {
     values.reserve(4 * count);
     new Int32Array(values.bytes.buffer, values.bytes.byteOffset + values.at, count).fill(value);
     values.at += 4 * count;
+    this.#reserveRows(count);
     setAll(this.#valid, this.#rows, this.#rows + count);
     this.#rows += count;
   }

@@ -3,6 +3,7 @@
 
 import {
   type AsyncBuffer,
+  type ColumnChunk,
   type FileMetaData,
   parquetScan,
   parquetSchema,
@@ -56,6 +57,8 @@ export interface ParquetFile {
   readonly buffer: AsyncBuffer;
   readonly metadata: FileMetaData;
   readonly fields: readonly ReturnType<typeof shapedColumn>[];
+  /** The part of the schema that describes each column. */
+  readonly schemas: ReadonlyMap<string, readonly SchemaElement[]>;
   /** The schema leaves that are columns themselves; null for columns that contain others. */
   readonly elements: readonly (SchemaElement | null)[];
 }
@@ -91,10 +94,17 @@ export async function readParquet(input: Input): Promise<ParquetFile> {
   const fields = await describedFields(shaped, metadata.key_value_metadata);
   const elements = children.map(({ element, children: below }) => (below.length > 0 ? null : { ...element }));
   const names = fields.map(({ column }) => column.name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  const seen = new Set<string>();
+  const twice = names.find((name) => seen.size === seen.add(name).size);
   if (twice !== undefined) throw badInput({ file: input.name, column: twice }, 'the schema names it twice');
   removeAnnotations(children);
-  return { buffer, metadata, fields, elements };
+  const schemas = new Map<string, SchemaElement[]>();
+  let at = 1;
+  for (const { element, count } of children) {
+    schemas.set(element.name, metadata.schema.slice(at, at + count));
+    at += count;
+  }
+  return { buffer, metadata, fields, schemas, elements };
 }
 
 /**
@@ -108,14 +118,17 @@ export async function* groupsOf(
   pages = new UnpackedPages(),
   skippedRows = 0,
 ): AsyncGenerator<GroupReading> {
-  const { buffer, metadata } = parquet;
-  const options = { geoparquet: false, utf8: false, parsers: PARSERS, useOffsetIndex: false } as const;
-  const { compressors } = pages;
-  const scan = await parquetScan({ file: buffer, metadata, compressors, ...options });
   let groupStart = 0;
-  for (const [index, group] of metadata.row_groups.entries()) {
+  for (const [index, group] of parquet.metadata.row_groups.entries()) {
     const rows = Number(group.num_rows);
-    const reading = { parquet, scan, pages, group, index, rows, groupStart, file };
+    const columns = new Map<string, ColumnChunk[]>();
+    for (const chunk of group.columns) {
+      const name = chunk.meta_data!.path_in_schema[0]!;
+      const leaves = columns.get(name);
+      if (leaves === undefined) columns.set(name, [chunk]);
+      else leaves.push(chunk);
+    }
+    const reading = { parquet, columns, pages, group, index, rows, groupStart, file };
     groupStart += rows;
     if (rows > 0 && groupStart > skippedRows) yield reading;
   }
@@ -146,7 +159,8 @@ export async function openParquet(input: Input): Promise<TableSource> {
 /** A row group that is being read. */
 export interface GroupReading {
   readonly parquet: ParquetFile;
-  readonly scan: Awaited<ReturnType<typeof parquetScan>>;
+  /** The leaves of its columns. */
+  readonly columns: ReadonlyMap<string, ColumnChunk[]>;
   readonly pages: UnpackedPages;
   readonly group: RowGroup;
   readonly index: number;
@@ -156,17 +170,25 @@ export interface GroupReading {
   readonly file: string;
 }
 
+/** A file of one column and one row group: readers build the whole schema again for each column that they read. */
+function fileOf({ parquet, columns, group }: GroupReading, column: string): FileMetaData {
+  const { metadata, schemas } = parquet;
+  const schema = [{ ...metadata.schema[0]!, num_children: 1 }, ...(schemas.get(column) ?? [])];
+  return { ...metadata, schema, row_groups: [{ ...group, columns: columns.get(column) ?? [] }] };
+}
+
 /**
  * The checked pages of a column in a row group; `pages` has them unpacked until it is cleared.
  * @param held bytes in memory; those of the column are added
  * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is damaged
  */
 export async function soundColumn(
-  { parquet: { buffer, metadata }, pages, group, rows }: GroupReading,
+  reading: GroupReading,
   location: { readonly file: string; readonly row: number; readonly column: string },
   held: { bytes: number },
 ): Promise<SoundChunk[]> {
-  const found = await chunksOf(buffer, metadata, group, location.column, location);
+  const { parquet, pages, rows } = reading;
+  const found = await chunksOf(parquet.buffer, fileOf(reading, location.column), location);
   const sound = found.map((chunk) => walkPages(chunk, rows));
   for (const { heldBytes } of sound) held.bytes += heldBytes;
   requireBelowCeiling(location, held.bytes, 'a row group', SMALLER_GROUPS);
@@ -174,9 +196,15 @@ export async function soundColumn(
   return sound;
 }
 
+const SCANNED = { geoparquet: false, utf8: false, parsers: PARSERS, useOffsetIndex: false } as const;
+
 /** The values of a column in a row group, as hyparquet reads them. @throws Error for another number than expected */
-export async function columnValues({ scan, rows, groupStart }: GroupReading, column: string) {
-  const values = await scan.readColumn({ column, rowStart: groupStart, rowEnd: groupStart + rows });
+export async function columnValues(reading: GroupReading, column: string) {
+  const { parquet, pages, rows } = reading;
+  const { compressors } = pages;
+  const metadata = fileOf(reading, column);
+  const scan = await parquetScan({ file: parquet.buffer, metadata, compressors, ...SCANNED });
+  const values = await scan.readColumn({ column, rowStart: 0, rowEnd: rows });
   if (values.length !== rows) throw new Error(`${values.length} values where ${rows} are due`);
   return values;
 }
@@ -206,17 +234,15 @@ export async function columnReader(
  * The leaves of a column in a row group, packed.
  * @throws CliFailure BAD_INPUT for one beyond the ceiling, Error for one that is not there
  */
-export async function chunksOf(
+async function chunksOf(
   file: AsyncBuffer,
   metadata: FileMetaData,
-  group: RowGroup,
-  name: string,
   location: Parameters<typeof requireBelowCeiling>[0],
 ): Promise<Chunk[]> {
   const tree = parquetSchema(metadata);
   const chunks: Chunk[] = [];
-  for (const { meta_data: leaf } of group.columns) {
-    if (leaf?.path_in_schema[0] !== name) continue;
+  for (const { meta_data: leaf } of metadata.row_groups[0]!.columns) {
+    if (leaf === undefined) continue;
     // A dictionary page at 0 is absent.
     const start = Number(leaf.dictionary_page_offset || leaf.data_page_offset);
     const sizeBytes = Number(leaf.total_compressed_size);

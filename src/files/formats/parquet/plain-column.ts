@@ -19,7 +19,8 @@ import { boundsOf, LENGTH_BYTES } from './plain-bounds.js';
 
 /** Approximate bytes of a page. */
 const PAGE_BYTES = 1 << 20;
-const FIRST_BYTES = 1 << 16;
+/** Bytes of a new column: a table may have tens of thousands. */
+const FIRST_BYTES = 1 << 10;
 /** Values that decide whether a dictionary is made, and how many of them may differ. */
 const SAMPLE = 1000;
 const MAX_DIFFERENT = 0.9;

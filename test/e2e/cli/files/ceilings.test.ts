@@ -246,6 +246,22 @@ test.each([
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^PEAK \d+$/)]);
 });
 
+test('a row of 6,000 columns, into Parquet and Arrow and from there', async () => {
+  const columns = Array.from({ length: 6000 }, (_, c) => `,"c${c}":${c}`).join('');
+  folder.write('wide.ndjson', `{"lat":21.03,"lng":105.85${columns}}\n`);
+  for (const [from, to] of [
+    ['wide.ndjson', 'wide.parquet'],
+    ['wide.parquet', 'wide.arrow'],
+    ['wide.arrow', 'wide.csv'],
+  ] as const) {
+    const ran = await measured(['encode', from, '--prefix', to, '-q', '-o', folder.file(to)]);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^PEAK \d+$/)]);
+    // Buffers of 64 KiB for each column took 0.7 GB; a schema for each column ended the heap.
+    expect(ran.peakKib).toBeLessThan(400 * 1024);
+  }
+  expect(folder.read('wide.csv')).toContain(',5999,');
+});
+
 test('the ceiling is a variable: one value for all readers', async () => {
   folder.write('zeros.parquet.gz', gzipSync(Buffer.alloc(20 * MIB)));
   const at = (mib: string) =>
