@@ -11,7 +11,7 @@ const isProgram = import.meta.url === pathToFileURL(process.argv[1]).href;
 // dist/ is loaded after it is that of src/.
 if (isProgram) execFileSync(process.execPath, ['build.mjs', '--tests'], { stdio: 'inherit' });
 const { OPERATIONS } = await import('#dist/server/api/operations.js');
-const { exampleRequests } = await import('#dist/server/api/page/calls.js');
+const { exampleRequests } = await import('#dist/server/api/document.js');
 
 const OUT = 'src/server/api/recorded-answers.json';
 const KEY = 'example_0123456789abcdef';

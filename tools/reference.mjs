@@ -15,7 +15,6 @@ const { BUS_NAMES, flaglessOf, flagsOf, SETTING_NAMES } = await import('#dist/co
 const { EXIT_CODES } = await import('#dist/files/exit-codes.js');
 const { COLUMN_NAMES } = await import('#dist/hexcodes/wire/rows/column-names.js');
 const { OPERATIONS } = await import('#dist/server/api/operations.js');
-const { STATUS_CATALOGUE } = await import('#dist/server/api/page/page.js');
 const { CLOSE_CODES } = await import('#dist/server/api/stream-document.js');
 const { CODES, ITEM_CODES, REQUEST_CODES } = await import('#dist/server/http/answers.js');
 const { kernelPage } = await import('./reference-kernel.mjs');
@@ -72,6 +71,67 @@ function valuesOf({ type, minimum, maximum, enum: choices, pattern, minLength, m
   return usual === undefined ? words : `${words}; default ${code(String(usual))}`;
 }
 
+const IN_ITEMS = 'items of a batch, rows of /bulk, points of the stream';
+/** The status words: each with its HTTP statuses, its other uses, its meaning and what to do. */
+const STATUS_WORDS = [
+  [
+    'OK',
+    [200],
+    IN_ITEMS,
+    'Done. A batch is OK although items of it failed: each has a `status` of its own.',
+    'Nothing.',
+  ],
+  [
+    'INVALID_HEXCODES',
+    [200, 404],
+    IN_ITEMS,
+    'The text is not a hexcode: mistyped, cut off, or something else. 200 of a decode, 404 of `/v1/hexcodes/{code}`.',
+    'Show the person what `/v1/hexcodes/{code}/suggestions` finds, and let them choose. The same text fails again.',
+  ],
+  [
+    'NOT_FOUND',
+    [404],
+    IN_ITEMS,
+    'The position lies in no province of Viet Nam nor in its coastal sea; or there is nothing at this path, no province of this code.',
+    'See whether latitude and longitude are exchanged, and whether the path is spelt as on this page.',
+  ],
+  [
+    'INVALID_REQUEST',
+    [400, 405, 406, 408, 413, 414, 415, 417, 426],
+    `${IN_ITEMS}; frame status 1`,
+    'A parameter, the body, a header, the method or the length is wrong. `details` names every parameter at fault, `message` says the rest.',
+    'Correct the request: the same one fails again. After 408 send the body faster, or in parts.',
+  ],
+  [
+    'REQUEST_DENIED',
+    [401, 403],
+    'close code 4001 of the stream',
+    '401: the key is missing, unknown, expired or revoked. 403: it is disabled, has no scope for this path, or is bound to other web origins or networks.',
+    'Send a valid key in `X-API-Key`; ask whoever gave it for the scope, origin or network.',
+  ],
+  [
+    'OVER_QUERY_LIMIT',
+    [429],
+    'the rest of a /bulk body; frame status 2; close code 4002 of the stream',
+    'A rate or a quota of the key is reached. `GET /v1/usage` shows its limits and what it has used.',
+    'Wait as many seconds as `Retry-After` says. Where it is a quota, ask for a larger one.',
+  ],
+  [
+    'UNAVAILABLE',
+    [503],
+    'the rest of a /bulk body; frame status 3; close codes 1012 and 1013 of the stream',
+    'Overloaded, restarting, or no answer within 30 s; on `/v1/traccar` also: the sink of positions is away, and as many wait as may.',
+    'Send it again after `Retry-After`, more slowly each time. Conversions have no side effects, so repeating them is safe; a position repeated to `/v1/traccar` may be kept twice. Likewise after 502 or 504 of a proxy.',
+  ],
+  [
+    'INTERNAL_ERROR',
+    [500],
+    '',
+    'A defect of the service; the connection is closed.',
+    'Report it with the `request_id` of the answer.',
+  ],
+];
+
 function httpPage() {
   // A parameter of a query whose body may have it, too, has no default there; else the two are one.
   const found = new Map();
@@ -86,7 +146,7 @@ function httpPage() {
     const values = valuesOf(schema).replaceAll('\\|', '|');
     return `- \`${name}\` (${where}, ${values}): ${description}. Of ${[...paths].join(', ')}`;
   });
-  const words = STATUS_CATALOGUE.map(({ word, http, elsewhere, meaning, remedy }) =>
+  const words = STATUS_WORDS.map(([word, http, elsewhere, meaning, remedy]) =>
     row(code(word), http.join(', '), escaped(elsewhere), escaped(meaning), escaped(remedy)),
   );
   return `# Requests of the service

@@ -87,6 +87,7 @@ export function outsideOf({ minimum, maximum, type, minLength }: Schema): fc.Arb
 }
 
 interface Response {
+  description: string;
   $ref?: string;
   headers: Record<string, { $ref: string }>;
   /** Absent of an answer that has no body. */

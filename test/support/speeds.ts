@@ -42,7 +42,7 @@ export const SMOKE = [
  * loads, floods, fuzzers, files of every size, and what else takes more than ten seconds.
  */
 export const REST = [
-  'test/conformance/api/{calls,openapi}.test.ts',
+  'test/conformance/api/{client,openapi}.test.ts',
   'test/conformance/{doors-elsewhere,engines,go-java,python-*}.test.ts',
   'test/conformance/sql.test.ts',
   'test/e2e/capacity/{bench,plan}.test.ts',

@@ -77,7 +77,11 @@ const PROGRAMS = {
   },
   server: {
     entries: ['pool/worker', 'server/keys/worker', 'server/usage/worker', 'server/admin/port-thread'],
-    files: { 'dist/console': 'console', 'dist/documents.json': 'documents.json' },
+    files: {
+      'dist/console': 'console',
+      'dist/documents.json': 'documents.json',
+      'dist/viewer': 'viewer',
+    },
   },
 };
 

@@ -36,7 +36,7 @@ const slugOf = (heading) =>
  * @param {string} path of a document
  * @param {ReadonlyMap<string, string>} names of pages and pictures below /docs, by their path
  */
-export function renderDocument(path, names) {
+function renderDocument(path, names) {
   const seen = new Map();
   const headings = [];
   /** Where a link leads: an address, or undefined for what is in the repository only. */
@@ -86,7 +86,7 @@ export function renderDocument(path, names) {
 }
 
 /** @returns the documents as HTML, and the names and titles of them, in their order */
-export async function renderDocuments() {
+function renderDocuments() {
   const paths = FOLDERS.flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith('.md'))
@@ -101,22 +101,19 @@ export async function renderDocuments() {
   return { names, rendered, list: rendered.map(({ name, title }) => ({ name, title })) };
 }
 
-/** @param apiHtml the page /docs, which is found by the search, too */
-export async function buildDocuments({ names, rendered, list }, apiHtml) {
-  const { documentPage } = await import(pathToFileURL('dist/server/api/page/document-page.js'));
-  const { policy } = documentPage({ name: '', title: '', html: '' }, list);
-  // Recorded answers and schemas of the API's page say nothing that is searched for.
-  const main = /<main[^>]*>(.*)<\/main>/s.exec(apiHtml)[1].replace(/<pre>.*?<\/pre>/gs, '');
-  const index = searchIndex([{ name: '', title: 'Hexcodes API', html: main }, ...rendered]);
-  const pages = Object.fromEntries([
-    ...rendered.map((each) => [each.name, { type: HTML, text: documentPage(each, list).page }]),
-    ['search.json', { type: 'application/json', text: JSON.stringify(index) }],
-    ...Object.entries(PICTURES).map(([path, type]) => [
-      names.get(path),
-      { type, text: readFileSync(path, 'utf8') },
-    ]),
-  ]);
-  writeFileSync(OUT, JSON.stringify({ policy, pages }));
+/** Writes the page /docs and those below it. */
+export async function buildDocuments() {
+  const { names, rendered, list } = renderDocuments();
+  const { API_PAGE, documentPage, listPage } = await import(pathToFileURL('dist/server/api/pages.js'));
+  const pages = {
+    '': { type: HTML, ...API_PAGE },
+    documents: { type: HTML, ...listPage(list) },
+    ...Object.fromEntries(rendered.map((each) => [each.name, { type: HTML, ...documentPage(each, list) }])),
+    'search.json': { type: 'application/json', text: JSON.stringify(searchIndex(rendered)) },
+  };
+  for (const [path, type] of Object.entries(PICTURES))
+    pages[names.get(path)] = { type, text: readFileSync(path, 'utf8') };
+  writeFileSync(OUT, JSON.stringify(pages));
 }
 
 /** Words that stand everywhere. */
@@ -138,9 +135,9 @@ function wordsOf(text) {
 
 /**
  * The sections of pages and their words: for each word the numbers of its sections, each as the step from the one
- * before. src/server/api/page/document-page.ts reads it.
+ * before. src/server/api/pages.ts reads it.
  */
-export function searchIndex(documents) {
+function searchIndex(documents) {
   const sections = [];
   const found = new Map();
   documents.forEach(({ title, html }, page) => {

@@ -54,6 +54,7 @@ bom.components.push(
   bundled('pmtiles', 'BSD-3-Clause', 'hexcodes-server'),
   bundled('uqr', 'MIT', 'hexcodes-server'),
   bundled('commander', 'MIT', 'hexcodes-cli'),
+  bundled('@scalar/fastify-api-reference', 'MIT', 'hexcodes-server'),
   ...['hexcodes', 'hexcodes-cli', 'hexcodes-server'].map((where) => bundled('h3-js', 'Apache-2.0', where)),
   ...['uWebSockets.js', 'uws-pack'].flatMap((where) =>
     IN_UWS.map(([name, licenses, url]) => linked(name, licenses, url, `${where}@${lockVersion(where)}`)),

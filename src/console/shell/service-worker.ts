@@ -26,9 +26,8 @@ const CACHE = PREFIX + SHELL.version;
 const MAX_WAIT_MS = 2000;
 /** A mark in every version of the page, and in no page of a captive portal. */
 const OWN_MARK = '<meta name="hexcodes"';
-/** The API page of a service. */
-const DOCS = '/docs';
-const DOCS_MARK = '<title>Hexcodes API</title>';
+/** The API page of a service and what it loads, cached when visited: they are larger than the map. */
+const DOCS = ['/docs', '/docs/viewer.js', '/docs/icon.svg', '/openapi.json'];
 /** The folder of the page, which is where this script is. */
 const ROOT = new URL('./', location.href).pathname;
 /** A link with the code in its path: a cached page opens it by itself, and the service does not learn of it. */
@@ -55,26 +54,32 @@ worker.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || origin !== location.origin) return;
   if (request.mode === 'navigate' && ROOT === '/' && CODE_PATH.test(pathname))
     event.respondWith(Promise.resolve(Response.redirect(`/#${pathname.slice(1)}`)));
-  else if (pathname === ROOT) event.respondWith(fresh(request, ROOT, OWN_MARK));
-  else if (pathname === DOCS && ROOT === '/') event.respondWith(fresh(request, DOCS, DOCS_MARK));
+  else if (pathname === ROOT) event.respondWith(fresh(request));
+  else if (ROOT === '/' && DOCS.includes(pathname)) event.respondWith(visited(request, pathname));
   else if (pathname.startsWith(`${ROOT}assets/`)) event.respondWith(kept(request));
 });
 
-async function fresh(request: Request, path: string, mark: string): Promise<Response> {
+async function fresh(request: Request): Promise<Response> {
   const asked = fetch(request);
-  const kept = await caches.match(path, { cacheName: CACHE, ignoreVary: true });
+  const kept = await caches.match(ROOT, { cacheName: CACHE, ignoreVary: true });
   if (kept === undefined) return asked;
   const late = new Promise<undefined>((resolve) => setTimeout(resolve, MAX_WAIT_MS));
-  return (
-    (await Promise.race([asked.then((answer) => ours(answer, mark)).catch(() => undefined), late])) ??
-    kept.clone()
-  );
+  return (await Promise.race([asked.then(ours).catch(() => undefined), late])) ?? kept.clone();
 }
 
 /** The answer if it is the page: a captive portal answers with a redirection or with a page of its own. */
-async function ours(answer: Response, mark: string): Promise<Response | undefined> {
+async function ours(answer: Response): Promise<Response | undefined> {
   if (answer.status !== 200 || answer.redirected) return undefined;
-  return (await answer.clone().text()).includes(mark) ? answer : undefined;
+  return (await answer.clone().text()).includes(OWN_MARK) ? answer : undefined;
+}
+
+async function visited(request: Request, path: string): Promise<Response> {
+  const cache = await caches.open(CACHE);
+  const answer = await fetch(request).catch(() => undefined);
+  // A full disk refuses the copy.
+  if (answer?.status === 200 && !answer.redirected)
+    await cache.put(path, answer.clone()).catch(() => undefined);
+  return answer ?? (await cache.match(path, { ignoreVary: true })) ?? Response.error();
 }
 
 async function kept(request: Request): Promise<Response> {

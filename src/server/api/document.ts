@@ -7,13 +7,12 @@ import { ASKED_AGAIN, KEPT, VARY } from '../http/freshness.js';
 import { TARGET_LIMIT_BYTES } from '../transport/request-head.js';
 import { BODIES } from './bodies.js';
 import { COMMON_ERRORS, DATA_VERSION, OPERATIONS, type Operation, VECTOR_TILE } from './operations.js';
-import { exampleRequests } from './page/calls.js';
 
 const JSON_TYPE = 'application/json';
 /** Answers of the service to the example of each operation, by media type, as tools/answers.mjs has recorded them. */
-export const RECORDED_ANSWERS = JSON.parse(
-  readFileSync('src/server/api/recorded-answers.json', 'utf8'),
-) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+const RECORDED_ANSWERS = JSON.parse(readFileSync('src/server/api/recorded-answers.json', 'utf8')) as Readonly<
+  Record<string, Readonly<Record<string, unknown>>>
+>;
 /** Stands for the address of the service, which puts its own in its place (routes/meta.ts). */
 const LOCAL_ADDRESS = 'http://127.0.0.1:8080';
 
@@ -87,7 +86,7 @@ const EVERY_ANSWER = {
   'Hexcodes-Hint': header('Hint'),
 };
 
-export const REASONS: Readonly<Record<number, string>> = {
+const REASONS: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is wrong; `details` names every fault. Correct the request.',
   401: 'The key is missing, unknown, expired or revoked. Use another.',
   403: 'The key is disabled, or may not do this. Ask who gave it.',
@@ -127,6 +126,9 @@ const OF_KEPT = { ETag: header('EntityTag'), Vary: header('VaryKey') };
 const OF_TILE = { ...OF_KEPT, Vary: header('VaryKeyAndType') };
 const isTile = ({ id }: Operation): boolean => id === 'grid' || id === 'gridTile';
 
+/** Operations whose answer is recorded with few of its features and positions. */
+const SHORTENED: readonly string[] = ['grid', 'adminUnit'];
+
 function okResponse(operation: Operation): object {
   const { answers, id, isKept } = operation;
   const isBulk = id.endsWith('Bulk');
@@ -148,13 +150,55 @@ function okResponse(operation: Operation): object {
         ? OF_KEPT
         : {};
   const data = operation.parameters.includes(DATA_VERSION) ? { 'Hexcodes-Data': header('DataVersion') } : {};
-  return { description: 'Done', headers: { ...EVERY_ANSWER, ...more, ...data }, content };
+  const description = SHORTENED.includes(id) ? 'Done; the example is shortened' : 'Done';
+  return { description, headers: { ...EVERY_ANSWER, ...more, ...data }, content };
 }
 
 const notModified = (headers: object): object => ({
   description: 'Nothing has changed since the answer whose ETag the request has in If-None-Match',
   headers: { ...EVERY_ANSWER, ...headers },
 });
+
+const CSV = 'text/csv';
+const NDJSON = 'application/x-ndjson';
+/** Bodies of any length by operation and media type. */
+const BULK_BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  encodeBulk: {
+    [CSV]: 'id,lat,lng\n1,21.0288,105.8525\n',
+    [NDJSON]: '{"id":"1","lat":21.0288,"lng":105.8525}\n',
+  },
+  decodeBulk: {
+    [CSV]: 'id,hexcodes\n1,HN-6GHP4-83RFR\n',
+    [NDJSON]: '{"id":"1","hexcodes":"HN-6GHP4-83RFR"}\n',
+  },
+};
+
+interface ExampleRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Media type of the body, if it has one. */
+  readonly type: string | undefined;
+  readonly body: string | undefined;
+}
+
+/** The example requests of an operation, one for each media type of the body that has an example. */
+export function exampleRequests({ id, path, method, parameters, body }: Operation): ExampleRequest[] {
+  const query =
+    body === undefined ? parameters.filter((each) => each.in === 'query' && each.example !== undefined) : [];
+  const filled = parameters
+    .filter((each) => each.in === 'path')
+    .reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), path);
+  const search = query
+    .map(({ name, example }) => `${name}=${String(example).replaceAll(' ', '%20')}`)
+    .join('&');
+  const head = { method: method.toUpperCase(), target: `${filled}${search === '' ? '' : `?${search}`}` };
+  if (body === undefined) return [{ ...head, type: undefined, body: undefined }];
+  const schema = body.types['application/json'];
+  const { examples } = (schema === undefined ? {} : BODIES[schema]) as { examples?: object[] };
+  const bodies = BULK_BODIES[id] ?? { 'application/json': JSON.stringify(examples?.[0]) };
+  return Object.entries(bodies).map(([type, text]) => ({ ...head, type, body: text }));
+}
 
 /** The example of a body that is not JSON: schemas hold those of others. */
 function exampleOfBody(operation: Operation, type: string): string | undefined {

@@ -84,8 +84,9 @@ export interface CompressedText {
   gzip?: Uint8Array;
 }
 
-/** Levels that take milliseconds: the page itself at the highest, which saves a tenth of it. */
-const brotliLevel = (sizeBytes: number): number => (sizeBytes < 16_384 ? 11 : 6);
+/** At levels that take milliseconds: the page itself at the highest, which saves a tenth of it. */
+const brotliOf = (bytes: Uint8Array): Uint8Array =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: bytes.length < 16_384 ? 11 : 6 } });
 
 /** @param lines headers of its own, without line ends */
 export function compressedText(type: string, text: string, lines: readonly string[]): CompressedText {
@@ -94,15 +95,12 @@ export function compressedText(type: string, text: string, lines: readonly strin
 }
 
 export function sendCompressed(x: Exchange, text: CompressedText): void {
-  const { type, plain, cacheControl = 'no-cache' } = text;
+  const { type, cacheControl = 'no-cache' } = text;
   const encoding = encodingFor(x.head.header('accept-encoding'), ['br', 'gzip']);
   const bodyOf = (): Uint8Array => {
-    if (encoding === 'br') {
-      const params = { [constants.BROTLI_PARAM_QUALITY]: brotliLevel(plain.length) };
-      text.br ??= brotliCompressSync(plain, { params });
-    }
-    if (encoding === 'gzip') text.gzip ??= gzipSync(plain);
-    return text[encoding] ?? plain;
+    if (encoding === 'br') text.br ??= brotliOf(text.plain);
+    if (encoding === 'gzip') text.gzip ??= gzipSync(text.plain);
+    return text[encoding] ?? text.plain;
   };
   const tag = encoding === 'plain' ? text.tag : text.tag.replace(/"$/, `.${encoding}"`);
   const all = [`ETag: ${tag}`, `Cache-Control: ${cacheControl}`, 'Vary: Accept-Encoding', ...text.lines];

@@ -118,8 +118,6 @@ interface PageOptions {
   readonly hasPathLinks?: boolean;
   /** Origin of the service, for the address of the picture; undefined: it begins with a slash. */
   readonly publicUrl?: string | undefined;
-  /** The page at /docs, which is kept with this one; undefined where there is none. */
-  readonly docs?: string;
   /** False: it is a plain file, in a folder that may lie anywhere on its host. */
   readonly hasService: boolean;
 }
@@ -129,7 +127,7 @@ const OF_SERVICE = /<!--service-->(.*?)<!--\/service-->/gs;
 
 export function fillPage(
   { page, serviceWorker, files, roles, imports }: ConsoleFiles,
-  { basemap, hasService, docs, hasPathLinks = false, publicUrl = '' }: PageOptions,
+  { basemap, hasService, hasPathLinks = false, publicUrl = '' }: PageOptions,
 ): FilledPage {
   const root = hasService ? '/' : './';
   const pathOf = (name: string): string => `${root}assets/${name}`;
@@ -164,20 +162,11 @@ export function fillPage(
     .replace(OF_SERVICE, hasService ? '$1' : '')
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
   const names = files.map(({ name }) => name);
-  const version = createHash('sha256')
-    .update(html)
-    .update(docs ?? '')
-    .update(names.join())
-    .digest('hex')
-    .slice(0, 12);
+  const version = createHash('sha256').update(html).update(names.join()).digest('hex').slice(0, 12);
   // The picture is for chats.
   const shell = {
     version,
-    paths: [
-      root,
-      ...(docs === undefined ? [] : ['/docs']),
-      ...names.filter((name) => name !== roles.share).map(pathOf),
-    ],
+    paths: [root, ...names.filter((name) => name !== roles.share).map(pathOf)],
   };
   return {
     html,

@@ -11,7 +11,6 @@ import { type CompressedText, compressedText, sendCompressed } from '../http/fre
 import { fail, failUnavailable, type Route } from '../http/router.js';
 import type { BasemapArchive } from './basemap-archive.js';
 import { type Basemap, fillPage, pictureAddress, readConsoleFiles } from './console-page.js';
-import { API_PAGE } from './documents.js';
 
 // GET /basemap/{version}: byte ranges of the operator's archive, for the page. They need no key, as the page.
 
@@ -103,7 +102,6 @@ export function consoleRoutes(deps: ConsoleDeps): Route[] {
   const { html, serviceWorker, policy } = fillPage(shipped, {
     basemap,
     hasService: true,
-    docs: API_PAGE,
     hasPathLinks: deps.config.pathLinks,
     publicUrl: deps.config.publicUrl,
   });

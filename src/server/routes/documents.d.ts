@@ -4,7 +4,3 @@
 export const OPENAPI: string;
 /** The AsyncAPI document of the stream, JSON. */
 export const ASYNCAPI: string;
-/** The page that shows it, HTML. */
-export const API_PAGE: string;
-/** The Content-Security-Policy of the page. */
-export const API_PAGE_POLICY: string;

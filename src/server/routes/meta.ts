@@ -2,6 +2,7 @@
 // boundary; /v1/admin-units/former: those before July 2025.
 
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import type { ServeConfig } from '../../config/config.js';
 import { ADMIN_UNITS, type AdminUnit } from '../../hexcodes/admin-units.js';
 import { NO_FORMER } from '../../hexcodes/extras.js';
@@ -25,7 +26,7 @@ import type { KeyLedger } from '../ledger/key-ledger.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { OpenLedger } from '../ledger/open-ledger.js';
 import type { UwsBuild } from '../transport/load-uws.js';
-import { API_PAGE, API_PAGE_POLICY, ASYNCAPI, OPENAPI } from './documents.js';
+import { ASYNCAPI, OPENAPI } from './documents.js';
 
 const CODE_FORMAT = 1;
 
@@ -134,7 +135,6 @@ export function descriptionRoutes({ config }: { readonly config: DescribedAddres
     routeOf('/openapi.json', described),
     routeOf('/v1/openapi.json', described),
     routeOf('/asyncapi.json', stream),
-    routeOf('/docs', compressedText('text/html; charset=utf-8', API_PAGE, linesOfPage(API_PAGE_POLICY))),
     ...documentRoutes(),
   ];
 }
@@ -158,29 +158,50 @@ function withSocketAddress(text: string, { host, protocol }: URL): string {
 }
 
 /** Headers of pages: no framing by other sites, no guessing of the type, no referrer. */
-const linesOfPage = (policy: string): string[] => [
+const linesOfPage = (policy = "default-src 'none'"): string[] => [
   `Content-Security-Policy: ${policy}`,
   'X-Content-Type-Options: nosniff',
   'X-Frame-Options: DENY',
   'Referrer-Policy: no-referrer',
 ];
 
-/** The file written by tools/packages/documents.mjs. */
-interface DocumentPages {
-  readonly policy: string;
-  readonly pages: Readonly<Record<string, { readonly type: string; readonly text: string }>>;
+/** The file written by tools/packages/documents.mjs: the page /docs as '', and those below it. */
+type DocumentPages = Readonly<
+  Record<string, { readonly type: string; readonly text: string; readonly policy?: string }>
+>;
+
+/** The script of the page /docs, packed at build time: packing it here would hold all requests for 300 ms. */
+function viewerScript(): CompressedText {
+  const folder = new URL('../../viewer/', import.meta.url);
+  const [br, gzip] = [
+    readFileSync(new URL('viewer.js.br', folder)),
+    readFileSync(new URL('viewer.js.gz', folder)),
+  ];
+  let plain: Uint8Array | undefined;
+  return {
+    ...{ type: 'text/javascript; charset=utf-8', tag: entityTag(br), lines: linesOfPage(), br, gzip },
+    get plain() {
+      plain ??= gunzipSync(gzip);
+      return plain;
+    },
+  };
 }
 
 function documentRoutes(): Route[] {
   // Read at the start, when the files of this version are present, and parsed at the first request.
   const bytes = readFileSync(new URL('../../documents.json', import.meta.url));
+  const viewer = viewerScript();
   let pages: Map<string, CompressedText> | undefined;
   const pageOf = (name: string): CompressedText | undefined => {
     if (pages === undefined) {
-      const documents = JSON.parse(bytes.toString()) as DocumentPages;
-      const lines = linesOfPage(documents.policy);
-      const entries = Object.entries(documents.pages);
-      pages = new Map(entries.map(([each, { type, text }]) => [each, compressedText(type, text, lines)]));
+      const entries = Object.entries(JSON.parse(bytes.toString()) as DocumentPages);
+      pages = new Map(
+        entries.map(([each, { type, text, policy }]) => [
+          each,
+          compressedText(type, text, linesOfPage(policy)),
+        ]),
+      );
+      pages.set('viewer.js', viewer);
     }
     return pages.get(name);
   };
@@ -189,11 +210,12 @@ function documentRoutes(): Route[] {
     access: 'open',
     handle: (x) => {
       const page = pageOf(nameOf(x));
-      if (page === undefined) fail(x, 404, 'there is no such document; the page /docs lists them');
+      if (page === undefined) fail(x, 404, 'there is no such document; the page /docs/documents lists them');
       else send(x, page);
     },
   });
   return [
+    route('/docs', () => ''),
     route('/docs/:name', ({ head }) => head.parameter(0)),
     route('/docs/:folder/:name', ({ head }) => `${head.parameter(0)}/${head.parameter(1)}`),
   ];

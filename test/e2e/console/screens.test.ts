@@ -101,9 +101,9 @@ describe.skipIf(!hasChromium)('needs Chromium: tasks', () => {
 
     // The page has no map, so WebGL makes no difference.
     if (hasWebgl) return;
-    test('the page of the API', async () => {
+    test('the list of documents', async () => {
       const { page, faults } = opened;
-      await page.goto(`${served.address}docs`);
+      await page.goto(`${served.address}docs/documents`);
       const found: string[] = [];
       for (const screen of SCREENS) {
         await turnTo(screen);

@@ -150,7 +150,7 @@ test('npm run sbom lists what is bundled into the page and linked into native co
   );
   expect(page.some((text) => text.includes('maplibregl'))).toBe(true);
   expect(within('hexcodes-server')).toEqual(
-    expect.arrayContaining(['maplibre-gl', 'pmtiles', 'uqr', 'h3-js']),
+    expect.arrayContaining(['maplibre-gl', 'pmtiles', 'uqr', 'h3-js', '@scalar/fastify-api-reference']),
   );
   expect(components.filter(({ name }) => name === 'h3-js')).toHaveLength(4);
   for (const build of ['uWebSockets.js', 'uws-pack'])

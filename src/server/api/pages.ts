@@ -1,10 +1,8 @@
-// A page below /docs: a document of the project, a link back, a list of the others, and a search over all. Plain HTML
-// made at build time, complete without its script.
+// The page /docs, which shows the OpenAPI document by Scalar, and the pages below it: a document of the project, a link
+// back, a list of the others, and a search over all. Documents are plain HTML made at build time, complete without
+// their script.
 import { createHash } from 'node:crypto';
-import { VERSION } from '../../../hexcodes/version.js';
-
-// The frame of the pages at /docs and below: a search over all of them, and its texts in Vietnamese. The script shows
-// the parts that need it; without it the pages are plain HTML.
+import { VERSION } from '../../hexcodes/version.js';
 
 /** Words of the frame, by their English. The documents themselves are English. */
 const VIETNAMESE: Readonly<Record<string, string>> = {
@@ -16,35 +14,6 @@ const VIETNAMESE: Readonly<Record<string, string>> = {
   'The map': 'Bản đồ',
   'All documents': 'Mọi tài liệu',
   Documents: 'Tài liệu',
-  Operations: 'Các thao tác',
-  '← The map, where single codes need no key': '← Bản đồ: xem từng mã không cần khóa',
-  'Your key, kept in this page only; the examples below take it':
-    'Khóa của bạn, chỉ giữ trong trang này; các ví dụ bên dưới dùng nó',
-  'The stream': 'Luồng',
-  Errors: 'Lỗi',
-  'Each status, and what to do': 'Từng trạng thái và cách xử lý',
-  "The contract, the operator's pages, the library, the formats":
-    'Hợp đồng, trang cho người vận hành, thư viện, các định dạng',
-  Bodies: 'Nội dung gửi và nhận',
-  'Status words': 'Các trạng thái',
-  'What an error means, and what to do': 'Ý nghĩa của lỗi và cách xử lý',
-  'What the server closes with': 'Mã đóng kết nối của máy chủ',
-  status: 'trạng thái',
-  elsewhere: 'nơi khác',
-  'what it means': 'ý nghĩa',
-  'what to do': 'cách xử lý',
-  name: 'tên',
-  where: 'ở đâu',
-  what: 'là gì',
-  code: 'mã',
-  'why, and what to do': 'lý do và cách xử lý',
-  'media type': 'kiểu dữ liệu',
-  schema: 'lược đồ',
-  Send: 'Gửi',
-  'Parameters of ': 'Tham số của ',
-  'Body of ': 'Nội dung gửi của ',
-  'Try ': 'Thử ',
-  'An answer, ': 'Một câu trả lời, ',
 };
 
 /** Vietnamese words without accents, each with the English one that the documents use. */
@@ -62,7 +31,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** Key of the local storage under which the page at / keeps the chosen language. */
 const LANGUAGE_KEY = 'hexcodes-language';
 
-export const FRAME_SCRIPT = `
+const FRAME_SCRIPT = `
 'use strict';
 {
 const VIETNAMESE = ${JSON.stringify(VIETNAMESE)};
@@ -72,12 +41,7 @@ const kept = () => { try { return localStorage.getItem('${LANGUAGE_KEY}'); } cat
 const chosen = kept();
 const isVietnamese = navigator.languages.some((each) => each.toLowerCase().startsWith('vi'));
 const language = chosen === 'vi' || chosen === 'en' ? chosen : isVietnamese ? 'vi' : 'en';
-const say = (english) => {
-  if (language !== 'vi') return english;
-  if (Object.hasOwn(VIETNAMESE, english)) return VIETNAMESE[english];
-  const start = Object.keys(VIETNAMESE).find((each) => each.endsWith(' ') && english.startsWith(each));
-  return start === undefined ? english : VIETNAMESE[start] + english.slice(start.length);
-};
+const say = (english) => (language === 'vi' && Object.hasOwn(VIETNAMESE, english) ? VIETNAMESE[english] : english);
 const choose = byId('language');
 choose.hidden = false;
 choose.textContent = language === 'vi' ? 'English' : 'Tiếng Việt';
@@ -90,17 +54,14 @@ const box = byId('search');
 byId('search-box').hidden = false;
 if (language === 'vi') {
   byId('english-only').hidden = false;
-  const frame = [...document.querySelectorAll('header, nav, footer, search, [data-frame]')];
-  for (const root of frame) {
-    for (const node of root.querySelectorAll('[aria-label]')) node.ariaLabel = say(node.ariaLabel);
+  for (const root of document.querySelectorAll('header, nav, footer')) {
+    root.ariaLabel = root.ariaLabel && say(root.ariaLabel);
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const node = walker.currentNode;
-      if (node.parentElement.closest('pre, code, p:not(header p, footer p), td, .try label, #english-only, #language')) continue;
-      const english = node.data.trimEnd();
-      const words = say(english);
-      if (words === english) continue;
-      node.data = words + node.data.slice(english.length);
+      const words = say(node.data);
+      if (words === node.data) continue;
+      node.data = words;
       node.parentElement.lang = 'vi';
     }
   }
@@ -173,13 +134,11 @@ if (box.value !== '') search();
 `;
 
 /** Part of the head of a page, hidden until the script runs. */
-export const FRAME_HTML = `<p><button type="button" id="language" hidden></button></p>
+const FRAME_HTML = `<p><button type="button" id="language" hidden></button></p>
 <p id="english-only" lang="vi" hidden>Tài liệu viết bằng tiếng Anh; khung trang, mục lục và ô tìm kiếm có tiếng Việt.</p>
 <search id="search-box" hidden><label for="search">Search the documents</label><input id="search" type="search" autocomplete="off" spellcheck="false"><p id="search-count" class="soft" role="status"></p><ul id="search-found"></ul></search>`;
 
-// The style that the pages at /docs and below it share, and how text goes into HTML.
-
-export const STYLE = `
+const STYLE = `
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--paper:#fff;--tint:#f6f8fa;--accent:#0a58ca}
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9da7b1;--line:#3d444d;--paper:#0d1117;--tint:#161b22;--accent:#79b8ff}}
 *{box-sizing:border-box}
@@ -195,72 +154,109 @@ nav ul{columns:2;padding-left:1.2rem}
 nav li{break-inside:avoid}
 @media(max-width:40rem){nav ul{columns:1}}
 p,li{overflow-wrap:anywhere}
-code,pre,textarea,output{font:.875rem/1.5 ui-monospace,monospace}
-pre,output{display:block;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem;margin:.5rem 0}
-.method{display:inline-block;min-width:3.2rem;font-weight:700;color:var(--accent)}
+code,pre{font:.875rem/1.5 ui-monospace,monospace}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--tint);border:1px solid var(--line);border-radius:6px;padding:.75rem;margin:.5rem 0}
 .soft{color:var(--soft)}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;margin:.5rem 0}
-caption{text-align:left;font-weight:600;padding:.25rem 0}
 th,td{text-align:left;vertical-align:top;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line)}
 tbody th{font-weight:400}
 [hidden]{display:none!important}
 details{margin:.5rem 0}
 summary{cursor:pointer;color:var(--accent)}
-form{display:grid;gap:.5rem;max-width:36rem}
 label{display:grid;gap:.15rem}
-input,textarea,button{font:inherit;padding:.45rem;border:1px solid var(--soft);border-radius:6px;background:var(--paper);color:var(--ink);width:100%}
-button{width:auto;justify-self:start;background:var(--accent);color:var(--paper);border-color:var(--accent);padding:.45rem 1.2rem;cursor:pointer}
+input,button{font:inherit;padding:.45rem;border:1px solid var(--soft);border-radius:6px;background:var(--paper);color:var(--ink);width:100%}
+button{width:auto;padding:.45rem 1.2rem;cursor:pointer}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-#language{color:var(--ink);background:var(--paper)}
-@media print{form,nav,search,#language,.try{display:none}}
+@media print{nav,search,#language{display:none}}
 `;
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Escapes a text for use between tags and in quoted attributes. */
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"]/g, (letter) => ENTITIES[letter] as string);
+const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (letter) => ENTITIES[letter] as string);
 
 /** A source of a Content-Security-Policy that allows this text. */
-export const hashOf = (text: string): string =>
-  `sha256-${createHash('sha256').update(text).digest('base64')}`;
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
-export interface DocumentTitle {
+interface DocumentTitle {
   /** Name of the page below /docs. */
   readonly name: string;
   readonly title: string;
 }
 
-/** Allows only the style, the script and pictures of the service. */
-const POLICY = [
-  "default-src 'none'",
-  `style-src '${hashOf(STYLE)}'`,
-  `script-src '${hashOf(FRAME_SCRIPT)}'`,
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** A Content-Security-Policy that allows these styles, scripts and pictures, and requests to the service alone. */
+const policyOf = (styles: string, scripts: string, pictures: string): string =>
+  [
+    "default-src 'none'",
+    `style-src ${styles}`,
+    `script-src ${scripts}`,
+    `img-src ${pictures}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const DOCUMENT_POLICY = policyOf(`'${hashOf(STYLE)}'`, `'${hashOf(FRAME_SCRIPT)}'`, "'self'");
+
+/** The start of the viewer. Without these settings it asks hosts of Scalar for fonts, and leads to its services. */
+const VIEWER_SCRIPT = `
+'use strict';
+Scalar.createApiReference('#viewer', {
+  url: '/openapi.json',
+  servers: [{ url: location.origin }],
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+});
+`;
+
+const VIEWER_STYLE = `
+body{margin:0;--scalar-custom-header-height:2.75rem}
+.links{position:sticky;top:0;z-index:10;box-sizing:border-box;height:2.75rem;display:flex;align-items:center;gap:1.25rem;padding:0 1rem;overflow-x:auto;white-space:nowrap;font:15px system-ui,sans-serif;background:var(--scalar-background-1);border-bottom:1px solid var(--scalar-border-color)}
+.links a{color:var(--scalar-color-1)}
+`;
+
+/** The page /docs. The viewer inserts styles, which cannot be named by hash: styles alone are 'unsafe-inline'. */
+export const API_PAGE = {
+  text: `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Hexcodes API</title><link rel="icon" href="/docs/icon.svg" type="image/svg+xml"><style>${VIEWER_STYLE}</style></head><body>
+<nav class="links" aria-label="Pages"><a href="/" id="back">← The map</a><a href="/docs/documents">Documents</a><a href="/docs/stream">The stream</a><a href="/asyncapi.json">AsyncAPI</a><a href="/docs/reference/http">As text</a></nav>
+<div id="viewer"></div><noscript><p>The operations need JavaScript; as text they do not.</p></noscript>
+<script src="/docs/viewer.js"></script><script>${VIEWER_SCRIPT}</script></body></html>`,
+  policy: policyOf("'unsafe-inline'", `'self' '${hashOf(VIEWER_SCRIPT)}'`, "'self' data:"),
+};
 
 /** @param list of all documents, in their order */
 export function documentPage(
   { name, title, html }: DocumentTitle & { readonly html: string },
   list: readonly DocumentTitle[],
-): { page: string; policy: string } {
-  const page = `<!doctype html>
+): { text: string; policy: string } {
+  const text = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${escapeHtml(title)} · Hexcodes ${VERSION}</title><link rel="icon" href="/docs/icon.svg" type="image/svg+xml"><style>${STYLE}</style></head><body>
 <header><p><a href="/docs" id="back">← Hexcodes API</a> · <a href="/">The map</a></p>${FRAME_HTML}</header>
 <nav aria-label="Documents"><details><summary>All documents</summary><ul>${documentLinks(list, name)}</ul></details></nav>
 <main>${html}</main>
 <footer><p><a href="/docs">← Hexcodes API</a></p></footer><script>${FRAME_SCRIPT}</script></body></html>`;
-  return { page, policy: POLICY };
+  return { text, policy: DOCUMENT_POLICY };
 }
 
+/** The page with the list of all documents. */
+export const listPage = (list: readonly DocumentTitle[]): { text: string; policy: string } =>
+  documentPage(
+    { name: 'documents', title: 'Documents', html: `<h1>Documents</h1><ul>${documentLinks(list)}</ul>` },
+    list,
+  );
+
 /** @param current the page that shows them, if it is one of them */
-export function documentLinks(list: readonly DocumentTitle[], current = ''): string {
+function documentLinks(list: readonly DocumentTitle[], current = ''): string {
   return list
     .map(({ name, title }) => {
       const mark = name === current ? ' aria-current="page"' : '';
