@@ -58,6 +58,31 @@ describe('points of a key', () => {
     expect(second.given).toEqual([2]);
   });
 
+  test('points that were granted for more rows than the rate has left go back, and are requested again', async () => {
+    let left = 2;
+    const [given, asked]: [number[], number[]] = [[], []];
+    const entry = {
+      isFree: false,
+      key: { hasQuota: true, rates: { now: () => left, worthwhile: () => 1 } },
+      period: undefined,
+      take: () => WAIT,
+      whenTaken: async (_: number, most: number) => {
+        asked.push(most);
+        return most;
+      },
+      done: (ok: number, failed: number, reserved: number) => given.push(reserved - ok - failed),
+    };
+    const block = new TextEncoder().encode('1,2\n3,4\n5,6\n');
+    const limit = new BulkLimit(entry as never, () => {});
+    expect(limit.admit(JOB, block as never, true)).toBeUndefined();
+    await new Promise(setImmediate);
+    left = 1;
+    expect(limit.admit(JOB, block as never, true)).toBeUndefined();
+    await new Promise(setImmediate);
+    expect(limit.admit(JOB, block as never, true)).toMatchObject({ reserved: 1, rows: 1 });
+    expect([given, asked]).toEqual([[2], [2, 1]]);
+  });
+
   test('points of a block of frames are those that its frames announce, and one for bytes that are not a frame', () => {
     const frames = [3, 0, 5].map((count) => encodeFrame(0, new Float64Array(2 * count)));
     const block = Buffer.concat([...frames, Buffer.alloc(20, 255)]);
