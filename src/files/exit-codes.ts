@@ -16,7 +16,7 @@ export interface FaultLocation {
 export function badInput(location: FaultLocation, message: string, hint?: string): CliFailure {
   const parts = [location.file];
   if (location.row !== undefined) parts.push(`row ${location.row}`);
-  if (location.column !== undefined) parts.push(`column ${location.column}`);
+  if (location.column !== undefined) parts.push(`column ${location.column || '""'}`);
   return new CliFailure(EXIT.BAD_INPUT, `${visible(parts.join(', '))}: ${message}`, hint);
 }
 

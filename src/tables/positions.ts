@@ -104,11 +104,11 @@ export function holdsAngles(sample: FirstRows, column: number, axis: 'lat' | 'ln
   });
 }
 
-/** The kinds of the lines and areas of a column; empty unless most of its texts are lines or areas. */
+/** The kinds of the lines and areas of a column; empty where less than half of its texts are some. */
 export function shapesIn(sample: FirstRows, column: number): string[] {
   const shapes = textsOf(sample, column).map(shapeInText);
   const types = shapes.flatMap((shape) => (shape !== null && isLineOrArea(shape) ? [typeName(shape)] : []));
-  return types.length <= shapes.length / 2 ? [] : [...new Set(types)];
+  return types.length < shapes.length / 2 ? [] : [...new Set(types)];
 }
 
 /** The other coordinate system of the first geometry of a column; null for WGS 84 or none. */

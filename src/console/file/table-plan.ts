@@ -176,7 +176,7 @@ export class RowCutter {
 /** Whether no quoted field is open at the end. A quote inside an unquoted field, as for inches, opens none. */
 export const isWhole = (row: string, delimiter?: string): boolean =>
   (delimiter === undefined ? DELIMITERS : [delimiter]).every(
-    (each) => csvFields(row, each.charCodeAt(0)) !== undefined,
+    (each) => csvFields(row, each.charCodeAt(0), true) !== undefined,
   );
 
 export const fieldsOf = (row: string, delimiter: string): string[] =>

@@ -33,7 +33,7 @@ const has = (names: readonly string[]): string =>
 
 /** The failure for a column that does not exist. */
 export function noColumn(names: readonly string[], missing: string, file: string, hint?: string): CliFailure {
-  return badInput({ file }, `no column ${missing}: ${has(names)}`, hint);
+  return badInput({ file }, `no column ${missing || '""'}: ${has(names)}`, hint);
 }
 
 /** The failure for a file whose columns have other names or types than in the first file of the run. */

@@ -299,6 +299,9 @@ describe('a header that names a column twice', () => {
   test('is refused, also where it is kept', async () => {
     const kept = await folder.run('encode --to ndjson --keep name,lat,lng', { stdin: TWICE });
     expect(kept.code).toBe(3);
+    // As pandas writes an index of two levels.
+    const { stderr } = await folder.run('encode --to ndjson', { stdin: TWICE.replaceAll('name', '') });
+    expect(stderr).toContain('column "": the header names it twice');
   });
 
   test.each(['ndjson', 'csv'])('--drop leaves both out: %s', async (to) => {

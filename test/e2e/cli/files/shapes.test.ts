@@ -83,6 +83,7 @@ test('first and each', async () => {
   const stdin = 'wkt\nPOINT(105.8 21)\n"LINESTRING(105.8 21,106 22)"\n';
   const { stdout } = await folder.run('encode --position wkt --point first -q', { stdin });
   expect(stdout.match(/,OK$/gm)).toHaveLength(2);
+  expect((await folder.run('encode -q', { stdin })).stderr).toContain('--point centroid, or first, or each');
 });
 
 /** A geometry of GeoJSON that is written in each format, and its points in their order. */
