@@ -119,21 +119,24 @@ export function linesIn(bytes: Uint8Array, from = 0, to = bytes.length): number 
   return lines;
 }
 
-export class LineSplitter implements BlockSplitter {
-  readonly #partial: PartialBlock;
+abstract class Splitter {
+  protected readonly partial: PartialBlock;
+
+  constructor(buffers: BlockBuffers) {
+    this.partial = new PartialBlock(buffers);
+  }
+
+  get heldBytes(): number {
+    return this.partial.bytes.length;
+  }
+}
+
+export class LineSplitter extends Splitter implements BlockSplitter {
   #isFirst = true;
   /** Bytes at the beginning of the partial block that hold no line end. */
   #searchedBytes = 0;
   /** Inside a line that is too long, whose remaining bytes are dropped. */
   #isSkipping = false;
-
-  constructor(buffers: BlockBuffers) {
-    this.#partial = new PartialBlock(buffers);
-  }
-
-  get heldBytes(): number {
-    return this.#partial.bytes.length;
-  }
 
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
@@ -145,13 +148,13 @@ export class LineSplitter implements BlockSplitter {
         from = feed + 1;
         continue;
       }
-      from += this.#partial.fill(chunk, from, BLOCK_BYTES);
-      if (this.#partial.size < BLOCK_BYTES) break;
+      from += this.partial.fill(chunk, from, BLOCK_BYTES);
+      if (this.partial.size < BLOCK_BYTES) break;
       const whole = this.#flushLines();
       if (whole !== undefined) {
         blocks.push(whole);
       } else {
-        this.#partial.clear();
+        this.partial.clear();
         this.#searchedBytes = 0;
         this.#isFirst = false;
         this.#isSkipping = true;
@@ -167,11 +170,11 @@ export class LineSplitter implements BlockSplitter {
   }
 
   end(): Block[] {
-    return this.#partial.size === 0 ? [] : [this.#cut(this.#partial.size)];
+    return this.partial.size === 0 ? [] : [this.#cut(this.partial.size)];
   }
 
   #flushLines(): Block | undefined {
-    const { bytes, size } = this.#partial;
+    const { bytes, size } = this.partial;
     // A long line may come byte by byte: no byte is searched twice.
     const feed = bytes.subarray(this.#searchedBytes, size).lastIndexOf(LF);
     if (feed >= 0) return this.#cut(this.#searchedBytes + feed + 1);
@@ -181,8 +184,8 @@ export class LineSplitter implements BlockSplitter {
 
   /** The rest after the last line end contains no other. */
   #cut(sizeBytes: number): Block {
-    const block = this.#partial.cut(sizeBytes);
-    this.#searchedBytes = this.#partial.size;
+    const block = this.partial.cut(sizeBytes);
+    this.#searchedBytes = this.partial.size;
     const hasMark = this.#isFirst && block[0] === 0xef && block[1] === 0xbb && block[2] === 0xbf;
     this.#isFirst = false;
     return hasMark ? block.subarray(3) : block;
@@ -198,8 +201,7 @@ enum CsvState {
   Quoted,
 }
 
-export class CsvSplitter implements BlockSplitter {
-  readonly #partial: PartialBlock;
+export class CsvSplitter extends Splitter implements BlockSplitter {
   readonly #rows: CsvRows;
   /** Bytes of the partial block that have been read, and the end of the last whole row among them. */
   #readBytes = 0;
@@ -212,21 +214,17 @@ export class CsvSplitter implements BlockSplitter {
    * @param kernel reads rows with quotes, which take four times as long without it
    */
   constructor(delimiter: number, buffers = new BlockBuffers(), kernel?: Kernel) {
+    super(buffers);
     this.#rows = new CsvRows(delimiter, kernel);
-    this.#partial = new PartialBlock(buffers);
-  }
-
-  get heldBytes(): number {
-    return this.#partial.bytes.length;
   }
 
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length; ) {
       this.#refuseTooLong();
-      from += this.#partial.fill(chunk, from, BLOCK_BYTES);
+      from += this.partial.fill(chunk, from, BLOCK_BYTES);
       this.#findRows();
-      if (this.#partial.size < BLOCK_BYTES) break;
+      if (this.partial.size < BLOCK_BYTES) break;
       if (this.#wholeEnd === 0) {
         this.#isTooLong = true;
         // The blocks before it are answered first; the next call throws.
@@ -248,8 +246,8 @@ export class CsvSplitter implements BlockSplitter {
    */
   end(): Block[] {
     this.#refuseTooLong();
-    let { size } = this.#partial;
-    if (!this.#rows.isQuoted) while (size > 0 && this.#partial.bytes[size - 1] === CR) size--;
+    let { size } = this.partial;
+    if (!this.#rows.isQuoted) while (size > 0 && this.partial.bytes[size - 1] === CR) size--;
     return size === 0 ? [] : [this.#cut(size)];
   }
 
@@ -269,12 +267,12 @@ export class CsvSplitter implements BlockSplitter {
   #cut(sizeBytes: number): Block {
     this.#readBytes -= Math.min(this.#readBytes, sizeBytes);
     this.#wholeEnd -= Math.min(this.#wholeEnd, sizeBytes);
-    return this.#partial.cut(sizeBytes);
+    return this.partial.cut(sizeBytes);
   }
 
   /** Reads the new bytes of the partial block. */
   #findRows(): void {
-    const { bytes, size } = this.#partial;
+    const { bytes, size } = this.partial;
     this.#wholeEnd = this.#rows.endIn(bytes.subarray(0, size), this.#readBytes) || this.#wholeEnd;
     this.#readBytes = size;
   }
@@ -392,36 +390,27 @@ export function firstRowEnd(bytes: Uint8Array, delimiter: number): number {
   return new CsvRows(delimiter, undefined, true).endIn(bytes, 0) || -1;
 }
 
-export class FrameSplitter implements BlockSplitter {
-  readonly #partial: PartialBlock;
+export class FrameSplitter extends Splitter implements BlockSplitter {
   #wholeEnd = 0;
   /** End of the first partial frame, or of its header where that is not complete either. */
   #frameEnd = 0;
   /** A header gives no size, so no further frame can be found. The body ends with that header. */
   #isBroken = false;
 
-  constructor(buffers: BlockBuffers) {
-    this.#partial = new PartialBlock(buffers);
-  }
-
-  get heldBytes(): number {
-    return this.#partial.bytes.length;
-  }
-
   push(chunk: Uint8Array): Block[] {
     const blocks: Block[] = [];
     for (let from = 0; from < chunk.length && !this.#isBroken; ) {
       // The last frame of a block may exceed BLOCK_BYTES if the buffer holds it; then no rest is copied to the next
       // buffer.
-      const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.#partial.bytes.length;
-      from += this.#partial.fill(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);
+      const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.partial.bytes.length;
+      from += this.partial.fill(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);
       this.#findFrames();
-      if (this.#partial.size < BLOCK_BYTES) continue;
-      const isTooLong = this.#frameEnd > this.#partial.bytes.length;
-      if (this.#wholeEnd === this.#partial.size || (isTooLong && this.#wholeEnd > 0)) {
+      if (this.partial.size < BLOCK_BYTES) continue;
+      const isTooLong = this.#frameEnd > this.partial.bytes.length;
+      if (this.#wholeEnd === this.partial.size || (isTooLong && this.#wholeEnd > 0)) {
         blocks.push(...this.flush());
       } else if (isTooLong) {
-        this.#partial.grow(this.#frameEnd);
+        this.partial.grow(this.#frameEnd);
       }
     }
     if (this.#isBroken) blocks.push(...this.flush());
@@ -430,7 +419,7 @@ export class FrameSplitter implements BlockSplitter {
 
   flush(): Block[] {
     if (this.#wholeEnd === 0) return [];
-    const block = this.#partial.cut(this.#wholeEnd);
+    const block = this.partial.cut(this.#wholeEnd);
     // After a broken header #frameEnd is still before the cut.
     this.#frameEnd = Math.max(0, this.#frameEnd - this.#wholeEnd);
     this.#wholeEnd = 0;
@@ -439,13 +428,12 @@ export class FrameSplitter implements BlockSplitter {
 
   end(): Block[] {
     const blocks = this.flush();
-    if (this.#partial.size > 0 && !this.#isBroken) blocks.push(this.#partial.cut(this.#partial.size));
+    if (this.partial.size > 0 && !this.#isBroken) blocks.push(this.partial.cut(this.partial.size));
     return blocks;
   }
 
-  /** Finds the whole frames among the new bytes. */
   #findFrames(): void {
-    const { bytes, size } = this.#partial;
+    const { bytes, size } = this.partial;
     const known = bytes.subarray(0, size);
     while (size - this.#wholeEnd >= FRAME_HEADER_BYTES) {
       const header = readFrameHeader(known, this.#wholeEnd);

@@ -164,12 +164,11 @@ export function answerFrame(kernel: Kernel, frame: Uint8Array, target?: Bytes): 
   const answer = hasTarget ? target.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
   answer.set(frame.subarray(0, FRAME_HEADER_BYTES));
   answer[2] = FRAME_OK;
-  const failed =
-    frame[1] === FRAME_DECODE
-      ? decodeInto(kernel, frame, count, answer)
-      : frame[3] === FRAME_TEXT
-        ? encodeInto(kernel, frame, count, answer)
-        : encodeCellsInto(kernel, frame, count, answer);
+  const isDecode = frame[1] === FRAME_DECODE;
+  const isText = !isDecode && frame[3] === FRAME_TEXT;
+  const failed = isText
+    ? encodeInto(kernel, frame, count, answer)
+    : columnsInto(kernel, frame, count, answer, isDecode);
   writeU32(answer, 12, failed);
   return answer;
 }
@@ -192,7 +191,7 @@ function encodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
-    copyPoints(inputBytes, frame, from, block);
+    copyItems(inputBytes, frame, POINT_BYTES, from, block);
     const to = FRAME_HEADER_BYTES + recordAt(from);
     if (answer.buffer === output.buffer) {
       failed += exports.encodeBatchTo(block, resolution, answer.byteOffset + to);
@@ -204,53 +203,48 @@ function encodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: By
   return failed;
 }
 
-function encodeCellsInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
+/** Adds cells or positions, whose parts stand in columns. */
+function columnsInto(
+  kernel: Kernel,
+  frame: Uint8Array,
+  count: number,
+  answer: Bytes,
+  isDecode: boolean,
+): number {
   const { capacity, inputBytes, output, exports } = kernel;
   const resolution = frame[2]!;
+  const itemBytes = isDecode ? RECORD_BYTES : POINT_BYTES;
+  const [firstAt, secondAt, thirdAt] = isDecode
+    ? ([positionAt, positionResolutionAt, positionStatusAt] as const)
+    : ([cellAt, cellAdminAt, cellStatusAt] as const);
   if (count <= capacity && answer.buffer === output.buffer) {
-    copyPoints(inputBytes, frame, 0, count);
-    return exports.encodeCellsTo(count, resolution, answer.byteOffset + FRAME_HEADER_BYTES);
+    copyItems(inputBytes, frame, itemBytes, 0, count);
+    const to = answer.byteOffset + FRAME_HEADER_BYTES;
+    return isDecode ? exports.decodeBatchTo(count, to) : exports.encodeCellsTo(count, resolution, to);
   }
   const body = answer.subarray(FRAME_HEADER_BYTES);
   let failed = 0;
   for (let from = 0; from < count; from += capacity) {
     const block = Math.min(capacity, count - from);
-    copyPoints(inputBytes, frame, from, block);
-    failed += exports.encodeCells(block, resolution);
-    const admins = cellAdminAt(block, 0);
-    const statuses = cellStatusAt(block, 0);
-    body.set(output.subarray(0, admins), cellAt(from));
-    body.set(output.subarray(admins, statuses), cellAdminAt(count, from));
-    body.set(output.subarray(statuses, statuses + block), cellStatusAt(count, from));
+    copyItems(inputBytes, frame, itemBytes, from, block);
+    failed += isDecode ? exports.decodeBatch(block) : exports.encodeCells(block, resolution);
+    const [second, third] = [secondAt(block, 0), thirdAt(block, 0)];
+    body.set(output.subarray(0, second), firstAt(from));
+    body.set(output.subarray(second, third), secondAt(count, from));
+    body.set(output.subarray(third, third + block), thirdAt(count, from));
   }
   return failed;
 }
 
-function decodeInto(kernel: Kernel, frame: Uint8Array, count: number, answer: Bytes): number {
-  const { capacity, inputBytes, output, exports } = kernel;
-  if (count <= capacity && answer.buffer === output.buffer) {
-    copyBytes(inputBytes, frame.subarray(FRAME_HEADER_BYTES));
-    return exports.decodeBatchTo(count, answer.byteOffset + FRAME_HEADER_BYTES);
-  }
-  const body = answer.subarray(FRAME_HEADER_BYTES);
-  let failed = 0;
-  for (let from = 0; from < count; from += capacity) {
-    const block = Math.min(capacity, count - from);
-    const start = FRAME_HEADER_BYTES + recordAt(from);
-    copyBytes(inputBytes, frame.subarray(start, start + recordAt(block)));
-    failed += exports.decodeBatch(block);
-    const resolutions = positionResolutionAt(block, 0);
-    const statuses = positionStatusAt(block, 0);
-    body.set(output.subarray(0, resolutions), positionAt(from));
-    body.set(output.subarray(resolutions, statuses), positionResolutionAt(count, from));
-    body.set(output.subarray(statuses, statuses + block), positionStatusAt(count, from));
-  }
-  return failed;
-}
-
-function copyPoints(inputBytes: Uint8Array, frame: Uint8Array, from: number, block: number): void {
-  const start = FRAME_HEADER_BYTES + from * POINT_BYTES;
-  copyBytes(inputBytes, frame.subarray(start, start + block * POINT_BYTES));
+function copyItems(
+  inputBytes: Uint8Array,
+  frame: Uint8Array,
+  itemBytes: number,
+  from: number,
+  count: number,
+): void {
+  const start = FRAME_HEADER_BYTES + from * itemBytes;
+  copyBytes(inputBytes, frame.subarray(start, start + count * itemBytes));
 }
 
 function readU32(bytes: Uint8Array, at: number): number {
