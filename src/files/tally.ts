@@ -9,9 +9,7 @@ import { grouped } from './terminal/say.js';
 // The fault of a failed row as a sentence: the columns that were read and their values. For the summary and for
 // `--errors stop`.
 
-/** A field of a row. */
 export interface Field {
-  /** Name of its column. */
   readonly name: string;
   readonly text: string;
 }

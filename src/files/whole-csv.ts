@@ -75,7 +75,6 @@ export function wholeCsv(run: Run): WholeRows {
   });
 }
 
-/** Memory for answers. */
 interface Memory {
   readonly sink: ByteSink;
   readonly buffer: Uint8Array<ArrayBuffer>;

@@ -40,7 +40,6 @@ interface AggregationRequest {
   readonly limitBytes: number;
 }
 
-/** Rows by outcome. */
 export interface RowCounts {
   filtered: number;
   outside: number;

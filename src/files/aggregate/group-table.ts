@@ -30,7 +30,6 @@ export function addValue(numbers: Float64Array, at: number, value: number | bigi
   numbers[at + 3]! += 1;
 }
 
-/** Adds the numbers of one group to those of another. */
 export function addNumbers(to: Float64Array, from: Float64Array, fromAt: number): void {
   to[0]! += from[fromAt]!;
   for (let at = 1; at < to.length; at += NUMBERS_PER_SUM) {

@@ -266,7 +266,6 @@ async function isEmptyNdjson(
   return input.head.every((byte) => byte <= 32);
 }
 
-/** An input made of bytes in memory. */
 export function inputOf(bytes: Uint8Array, name: string): Input {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     yield bytes;

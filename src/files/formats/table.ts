@@ -53,7 +53,6 @@ export interface TableColumn {
   readonly zone?: string;
   /** The description of a column of geometries in GeoParquet. */
   readonly geo?: GeometryMember;
-  /** Scale of decimals. */
   readonly scale?: number;
   readonly precision?: number;
   /** How a Parquet file stores the decimals, if differently from us: fixed bytes by their number. */
@@ -195,8 +194,6 @@ export interface TableSink {
   write(rows: TableRows): Promise<void>;
   /** Writes the end of the file. The caller finishes the output. */
   close(): Promise<void>;
-  /** Removes temporary files beside the output, however the run ends. */
-  remove?(): void;
 }
 
 /** Rows in a batch of CSV, NDJSON or GeoJSON. */

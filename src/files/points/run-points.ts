@@ -117,7 +117,6 @@ function numbersIn(rows: TextRows, column: number): (string | number | null)[] {
 
 // Files of points as batches of rows, each with its position. Any format, any length: only one batch is held.
 
-/** Files to be read, and how. */
 export interface PointFiles {
   /** Paths; `-` is stdin. */
   readonly inputs: readonly string[];
@@ -270,7 +269,6 @@ interface PointRun {
   readonly lists?: readonly string[];
   readonly output: Omit<RowsOutputRequest, 'inputs'>;
   readonly isQuiet: boolean;
-  /** Takes a batch. */
   take(batch: PointBatch, output: RowsOutput): Promise<void> | void;
   /** After the last batch. */
   end?(output: RowsOutput): Promise<void>;

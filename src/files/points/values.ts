@@ -62,7 +62,6 @@ export interface WantedColumns {
   readonly others: readonly number[];
 }
 
-/** Rows with their positions. */
 export interface PointRows {
   readonly rows: TableRows;
   /** lat, lng of each row in degrees; NaN where there is none. */

@@ -11,7 +11,6 @@ export interface ValueRanges {
   readonly isWhole?: boolean;
 }
 
-/** Ranges to be filled. */
 export const rangesOf = (rows: number): ValueRanges => ({
   starts: new Int32Array(rows),
   ends: new Int32Array(rows),
@@ -90,7 +89,6 @@ export class GrowingBytes implements Area {
     this.turns++;
   }
 
-  /** Makes room for more bytes. */
   reserve(more: number): void {
     if (this.at + more <= this.bytes.length) return;
     const larger = new Uint8Array(2 * (this.at + more));
@@ -241,9 +239,7 @@ export function areaOf(bytes: Uint8Array): Area {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
-/** A window of rows. */
 export interface TextRows {
-  /** Texts of the ranges. */
   readonly text: GrowingBytes;
   readonly rowCount: number;
   /** Ranges of each column of the source; columns that are neither kept nor read may be empty. */

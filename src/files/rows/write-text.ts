@@ -377,7 +377,6 @@ export class CsvWriter extends TextWriter {
     return this.#tails.write(area, this.#fields(rows, row, area, from, this.columns.kept), rows, row);
   }
 
-  /** Writes the kept fields of a row. */
   #fields(
     { text, columns }: TextRows,
     row: number,

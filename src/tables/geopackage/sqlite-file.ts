@@ -228,7 +228,6 @@ interface StoredTable extends SqlTable {
   readonly rootPage: number;
 }
 
-/** An entry of the schema. */
 interface Entry {
   readonly type: string;
   readonly name: string;

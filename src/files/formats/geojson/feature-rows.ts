@@ -373,7 +373,6 @@ function sidesOf({ value, hasBigints }: JsonDocument, isKept: (name: string) => 
   return [`{${before.join('')}"properties":{${theirs.join(',')}`, `}${after.join('')}}`];
 }
 
-/** A column that is written. */
 interface KeptColumn {
   readonly c: number;
   readonly column: TableColumn;

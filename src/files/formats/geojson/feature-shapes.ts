@@ -232,7 +232,6 @@ export class ShapedFeature implements JsonDocument {
     return isOpen(first) ? JSON.parse(this.bytes.toString('utf8', start, end)) : this.numberAt(n);
   }
 
-  /** Whether a value has escapes. */
   isEscaped(n: number): boolean {
     if (!this.hasEscapes) return false;
     const end = this.endOf(n);
@@ -507,7 +506,6 @@ class Scan {
 
 export const isOpen = (byte: number): boolean => byte === OPEN || byte === OPEN_LIST;
 
-/** Whether an object has a member. */
 export function hasMember(document: JsonDocument, name: string): boolean {
   return document instanceof ShapedFeature ? document.shape.members.has(name) : name in document.value;
 }

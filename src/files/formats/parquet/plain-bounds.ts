@@ -16,7 +16,6 @@ type Bounds = readonly [least: Uint8Array, most: Uint8Array] | null;
 interface Sources {
   /** Offsets of texts after their sizes, with an end; null for values of one width. */
   readonly starts: Uint32Array | null;
-  /** How many values there are. */
   readonly present: number;
   /** Index of one row for each distinct value; null for all. */
   readonly firsts: readonly number[] | null;

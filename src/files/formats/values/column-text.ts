@@ -255,7 +255,6 @@ export function structOf(fields: readonly (readonly [name: string, shape: Shape]
   return { is: 'struct', fields };
 }
 
-/** A column of a file. */
 export interface ShapedColumn {
   readonly column: TableColumn;
   /** null where the values are not read. */

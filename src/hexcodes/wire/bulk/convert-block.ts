@@ -282,7 +282,6 @@ export interface ConvertedPart extends ConvertedRows {
   readonly restAt: number;
 }
 
-/** Options of a conversion. */
 export interface Conversion {
   /** Follows the conversion; the sink must then be an empty ByteSink. */
   readonly report?: RowReport | undefined;

@@ -44,7 +44,6 @@ export interface Batch {
   /** Whether results of failed items have `code` and `index`. */
   readonly hasReasons: boolean;
   readonly bytes: Uint8Array;
-  /** The array of its items. */
   readonly items: JsonMember;
   readonly origin: RowOrigin;
   /** The hint about unknown members; empty if there are none. */

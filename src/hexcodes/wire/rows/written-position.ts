@@ -303,7 +303,6 @@ export function parseWritten(folded: string): Position | null {
   return { latDeg, lngDeg, middleOf: 'plus_code', errorDeg: heightDeg / 2 };
 }
 
-/** Reads a position from a text as it came. */
 export const parseWrittenText = (text: string): Position | null => parseWritten(foldSigns(text));
 
 function inWkt([, system, both, one, lng, lat, more]: RegExpExecArray): Position | null {
