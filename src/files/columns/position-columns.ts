@@ -378,8 +378,9 @@ export async function lookAtFiles(
 
 /** Whether a column of Parquet is one of doubles or floats. */
 export function isDouble(elements: readonly (SchemaElement | null)[], index: number): boolean {
-  const { type, logical_type: logical, converted_type: converted } = elements[index] ?? {};
-  return (type === 'DOUBLE' || type === 'FLOAT') && logical === undefined && converted === undefined;
+  const { type, repetition_type: repetition, logical_type: logical, converted_type } = elements[index] ?? {};
+  const isPlain = logical === undefined && converted_type === undefined && repetition !== 'REPEATED';
+  return isPlain && (type === 'DOUBLE' || type === 'FLOAT');
 }
 
 /**

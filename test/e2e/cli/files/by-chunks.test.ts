@@ -210,6 +210,16 @@ test('pages of a list that do not fit their row group are refused', async () => 
     expect(fault).toMatch(/damaged-list\.parquet, row 1, column list\..*: cannot be read from here on/);
 });
 
+/** A row whose lat and lng are repeated doubles, with levels before their values. */
+const REPEATED =
+  'UEFSMRUAFSgVKCwVAhUAFQYVBgAAAgAAAAIAAgAAAAIB8x/Sb18HNUAVABUoFSgsFQIVABUGFQYAAAIAAAACAAIAAAACAcP1KFyPdlpAFQAVCBUILBUCFQAVBhUGAAAAAAAAFQQZTEgEcm9vdBUGABUKJQQYA2xhdAAVCiUEGANsbmcAFQIlABgCaWQAFgIZHBk8JggcFQoZJQAGGRgDbGF0FQAWAhZKFkomCAAAJlIcFQoZJQAGGRgDbG5nFQAWAhZKFkomUgAAJpwBHBUCGSUABhkYAmlkFQAWAhYqFiomnAEAABbGARYCAACJAAAAUEFSMQ==';
+
+test('repeated doubles are lists, not coordinates', async () => {
+  folder.write('repeated.parquet', Buffer.from(REPEATED, 'base64'));
+  const { stderr, code } = await folder.run(['encode', 'repeated.parquet', '-o', 'lists.parquet', '-q']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('lat "[21.0288]", lng "[105.8525]" (INVALID')]);
+});
+
 test('--errors stop: nothing is written, and the row is named', async () => {
   const source = folder.file('stop.parquet');
   await query(
