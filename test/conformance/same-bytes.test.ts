@@ -282,7 +282,7 @@ describe('rows that are drawn', () => {
       .tuple(
         degrees,
         degrees,
-        fc.constantFrom('', 'a', '"a,;b"', 'a"b', '"a\nb"', '"a\nb" c', '👍'),
+        fc.constantFrom('', 'a', '"a,;b"', 'a"b', '"a\nb"', '"a\nb" c', '"a\nb" ', '👍'),
         fc.nat(20),
       )
       .map(([lat, lng, note, way]) => {

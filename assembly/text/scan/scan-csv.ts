@@ -329,7 +329,8 @@ function quotedField(target: usize, field: usize, end: usize): usize {
   } else {
     noteField(target, field, textEnd);
     // The quotes of two rows, where another program escapes them by backslashes.
-    for (let at = field; at < p && !isTorn; at++) isTorn = load<u8>(at) == LINE_FEED;
+    if (afterBlanks(after, textEnd) < textEnd)
+      for (let at = field; at < p && !isTorn; at++) isTorn = load<u8>(at) == LINE_FEED;
   }
   return stop;
 }

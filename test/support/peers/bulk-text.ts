@@ -29,7 +29,9 @@ const ROWS = { record_delimiter: ['\r\n', '\n'], relax_quotes: true, relax_colum
 /** Whether a field has text behind a quote that closes on another line. */
 function isTorn(row: string, delimiter: string): boolean {
   const fields = row.matchAll(new RegExp(`(?:"((?:[^"]|"")*)")?([^${delimiter}]*)(?:${delimiter}|$)`, 'g'));
-  return [...fields].some(([, quoted, behind]) => quoted?.includes('\n') === true && behind !== '');
+  return [...fields].some(
+    ([, quoted, behind]) => quoted?.includes('\n') === true && behind!.replace(BLANKS, '') !== '',
+  );
 }
 
 /** The fields of a row of CSV; undefined where a quote has no end, or ends below text that has text behind it. */

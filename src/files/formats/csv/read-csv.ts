@@ -9,7 +9,7 @@ import { degreesOf } from '../values/column-text.js';
 import type { CsvText } from './csv.js';
 import { raggedFault, TORN_FAULT } from './dialect.js';
 
-const [LF, QUOTE] = [10, 34] as const;
+const QUOTE = 34;
 const TEXT: TableColumn = { name: '', kind: 'text' };
 /** Bytes of the kernel for a field's bounds: its start and its end. */
 const BOUNDS_BYTES = 8;
@@ -134,8 +134,8 @@ export class CsvRowReader {
         ends[row] = text.at;
       } else if (column < width) {
         // Text after the closing quote.
-        isTorn ||= line.subarray(at, close).includes(LF);
         const field = Buffer.from(line.buffer, line.byteOffset + at, stop - at).toString();
+        isTorn ||= csvFields(field, this.delimiter) === undefined;
         starts[row] = text.at;
         text.addText(csvFields(field, this.delimiter, true)?.[0] ?? '');
         ends[row] = text.at;

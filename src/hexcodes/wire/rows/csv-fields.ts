@@ -67,7 +67,7 @@ export function csvFields(text: string, delimiter: number, mayBeTorn = false): s
     const end = found < 0 ? text.length : found;
     const rest = text.slice(close + 1, end);
     const inside = isQuoted ? text.slice(at + 1, close) : '';
-    if (!mayBeTorn && isBehind(rest) && inside.includes('\n')) return undefined;
+    if (!mayBeTorn && isBehind(withoutBlanks(rest)) && inside.includes('\n')) return undefined;
     fields.push(isQuoted ? unquoted(inside, rest) : rest);
     at = end + 1;
   }
