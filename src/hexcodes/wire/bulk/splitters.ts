@@ -402,8 +402,8 @@ export class FrameSplitter extends Splitter implements BlockSplitter {
     for (let from = 0; from < chunk.length && !this.#isBroken; ) {
       // The last frame of a block may exceed BLOCK_BYTES if the buffer holds it; then no rest is copied to the next
       // buffer.
-      const isNearEnd = this.#frameEnd > BLOCK_BYTES && this.#frameEnd <= this.partial.bytes.length;
-      from += this.partial.fill(chunk, from, isNearEnd ? this.#frameEnd : BLOCK_BYTES);
+      const isHeld = this.#frameEnd <= this.partial.bytes.length;
+      from += this.partial.fill(chunk, from, isHeld ? Math.max(BLOCK_BYTES, this.#frameEnd) : BLOCK_BYTES);
       this.#findFrames();
       if (this.partial.size < BLOCK_BYTES) continue;
       const isTooLong = this.#frameEnd > this.partial.bytes.length;
