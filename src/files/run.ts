@@ -22,7 +22,7 @@ import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv/di
 import type { FilesRequest, Run, RunResult } from './request.js';
 import { SlowRows } from './tally.js';
 import { Interruption, Progress } from './terminal/progress.js';
-import { grouped } from './terminal/say.js';
+import { counted } from './terminal/say.js';
 import { canCopyRows, wholeCsv } from './whole-csv.js';
 
 /** Files of a run, before any of them is opened. */
@@ -247,7 +247,7 @@ async function convertOn(run: Run): Promise<string> {
 }
 
 function interrupted(targets: Targets, { exitCode }: Interruption): CliFailure {
-  const message = `interrupted after ${grouped(targets.tally.rows)} rows`;
+  const message = `interrupted after ${counted(targets.tally.rows, 'row')}`;
   return targets.isResumable
     ? new CliFailure(
         exitCode,

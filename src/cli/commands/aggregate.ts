@@ -10,7 +10,7 @@ import { runPoints } from '../../files/points/run-points.js';
 import { bucketMsOf, timeHint, ZoneClock } from '../../files/points/zone-clock.js';
 import { memoryBytesOf, requireResolution } from '../../files/request.js';
 import { duration } from '../../files/terminal/progress.js';
-import { grouped } from '../../files/terminal/say.js';
+import { counted } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { ProvinceBorders } from '../../hexcodes/geometry/province-borders.js';
 import { gathered, listed } from '../conversion-options.js';
@@ -158,7 +158,7 @@ function summaryOf(
   { rows, groups, elapsedMs }: { rows: number; groups: number; elapsedMs: number },
 ): string[] {
   return [
-    `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(groups)} ${groups === 1 ? 'group' : 'groups'} of ${grouped(counts.grouped)} points`,
+    `${counted(rows, 'row')} in ${duration(elapsedMs)}: ${counted(groups, 'group')} of ${counted(counts.grouped, 'point')}`,
     ...countLines([
       [counts.filtered, 'left out by --where'],
       [counts.outside, 'in no province of Viet Nam nor its sea'],

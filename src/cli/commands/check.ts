@@ -9,7 +9,7 @@ import { type FileFormat, requireFormat } from '../../files/format.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
 import type { CsvOptions } from '../../files/request.js';
-import { grouped, paintFor, visible } from '../../files/terminal/say.js';
+import { counted, grouped, paintFor, visible } from '../../files/terminal/say.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { codeIn } from '../../hexcodes/wire/rows/csv-fields.js';
 import { addTextOptions } from '../conversion-options.js';
@@ -69,7 +69,7 @@ Examples:
         const paint = paintFor(process.stdout);
         const verdict =
           invalid === 0 ? paint('green', 'all valid') : paint('red', `${grouped(invalid)} invalid`);
-        process.stdout.write(`${grouped(rows)} ${rows === 1 ? 'code' : 'codes'}: ${verdict}\n`);
+        process.stdout.write(`${counted(rows, 'code')}: ${verdict}\n`);
       }
     });
 }

@@ -13,7 +13,7 @@ import { requireBelowCeiling } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
 import { cellsOf, runPoints } from '../../files/points/run-points.js';
 import { duration } from '../../files/terminal/progress.js';
-import { grouped } from '../../files/terminal/say.js';
+import { counted, grouped } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { CellSet } from '../../hexcodes/geometry/cover.js';
 import { OK } from '../../hexcodes/kernel/kernel.js';
@@ -101,7 +101,7 @@ async function contains(files: string[], options: Options): Promise<void> {
   });
   if (options.quiet !== true)
     process.stderr.write(
-      `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(inside)} inside ${grouped(cells.size)} ${cells.size === 1 ? 'cell' : 'cells'}\n`,
+      `${counted(rows, 'row')} in ${duration(elapsedMs)}: ${grouped(inside)} inside ${counted(cells.size, 'cell')}\n`,
     );
 }
 

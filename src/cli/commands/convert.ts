@@ -10,6 +10,7 @@ import { type ErrorPolicy, type FilesRequest, memoryBytesOf } from '../../files/
 import { type FailedRow, ROW_FAILURES, type Tally } from '../../files/tally.js';
 import { duration } from '../../files/terminal/progress.js';
 import {
+  counted,
   grouped,
   type Paint,
   paintFor,
@@ -69,7 +70,7 @@ function summaryOf(
   const done = operation === 'encode' ? 'encoded' : 'decoded';
   const ok = tally.rows - tally.failedRows;
   const lines = [
-    `${grouped(tally.rows)} ${tally.rows === 1 ? 'row' : 'rows'} in ${duration(total)}: ${paint('green', `${grouped(ok)} ${done}`)}`,
+    `${counted(tally.rows, 'row')} in ${duration(total)}: ${paint('green', `${grouped(ok)} ${done}`)}`,
   ];
   if (tally.failedRows > 0) {
     lines[0] += `, ${paint('red', `${grouped(tally.failedRows)} failed`)} (${failedWent})`;

@@ -11,7 +11,7 @@ import { requireBelowCeiling, wholeContent } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
 import { RowsOutput, shapesSink } from '../../files/points/rows-output.js';
 import { requireResolution } from '../../files/request.js';
-import { grouped } from '../../files/terminal/say.js';
+import { counted } from '../../files/terminal/say.js';
 import { type Area, cover } from '../../hexcodes/geometry/cover.js';
 import type { Hexcodes } from '../../hexcodes/library/hexcodes.js';
 import { jsonText, parseExact, repeatedMember } from '../../hexcodes/wire/params/json-grammar.js';
@@ -100,9 +100,7 @@ async function run(path: string, options: Options): Promise<void> {
     throw error;
   }
   if (options.quiet !== true)
-    process.stderr.write(
-      `${grouped(codes)} ${codes === 1 ? 'code' : 'codes'} of ${grouped(zones.length)} ${zones.length === 1 ? 'area' : 'areas'}\n`,
-    );
+    process.stderr.write(`${counted(codes, 'code')} of ${counted(zones.length, 'area')}\n`);
   if (codes === 0) throw new CliFailure(EXIT.FAILED, 'no cell of Viet Nam was found');
 }
 

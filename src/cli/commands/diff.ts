@@ -14,7 +14,7 @@ import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { readDataFiles } from '../../files/library.js';
 import { type CsvOptions, requireResolution } from '../../files/request.js';
-import { grouped, say, visible } from '../../files/terminal/say.js';
+import { counted, grouped, say, visible } from '../../files/terminal/say.js';
 import { HexcodesError } from '../../hexcodes/errors.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { DEFAULT_RESOLUTION, Hexcodes } from '../../hexcodes/library/hexcodes.js';
@@ -138,7 +138,7 @@ async function listChanges(
   input.close();
   const unread = counts.unread === 0 ? '' : `; ${grouped(counts.unread)} not understood, ${counts.first}`;
   if (options.quiet !== true)
-    say(`${grouped(counts.rows)} rows: ${grouped(counts.changed)} change${unread}\n`);
+    say(`${counted(counts.rows, 'row')}: ${counted(counts.changed, 'change')}${unread}\n`);
 }
 
 /** The codes of a position with both indexes. */

@@ -14,7 +14,7 @@ import { columnNamed } from '../../files/points/values.js';
 import { durationMsOf, instantOf, timeColumn, timeHint, ZoneClock } from '../../files/points/zone-clock.js';
 import { requireResolution } from '../../files/request.js';
 import { duration } from '../../files/terminal/progress.js';
-import { grouped } from '../../files/terminal/say.js';
+import { counted } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { NOT_A_COORDINATE } from '../../hexcodes/kernel/kernel.js';
 import { gathered } from '../conversion-options.js';
@@ -157,7 +157,7 @@ async function track(files: string[], options: Options): Promise<void> {
       requireBelowCeiling(
         { file },
         stays.heldBytes,
-        `the last stay of each of ${grouped(stays.vehicles)} vehicles`,
+        `the last stay of each of ${counted(stays.vehicles, 'vehicle')}`,
         'Split the files by vehicle.',
       );
     },
@@ -178,7 +178,7 @@ async function track(files: string[], options: Options): Promise<void> {
 
 function summaryOf(counts: Counts, { vehicles, late }: Stays, rows: number, elapsedMs: number): string[] {
   return [
-    `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'} in ${duration(elapsedMs)}: ${grouped(counts.stays)} ${counts.stays === 1 ? 'stay' : 'stays'} of ${grouped(vehicles)} ${vehicles === 1 ? 'vehicle' : 'vehicles'}`,
+    `${counted(rows, 'row')} in ${duration(elapsedMs)}: ${counted(counts.stays, 'stay')} of ${counted(vehicles, 'vehicle')}`,
     ...countLines([
       [counts.filtered, 'left out by --where'],
       [counts.outside, 'in no province of Viet Nam nor its sea'],

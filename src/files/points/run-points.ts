@@ -22,7 +22,7 @@ import { openSource, sampled } from '../formats/open.js';
 import type { TableColumn, TableRows, TableSource } from '../formats/table.js';
 import { MAX_COLUMNS, numberIn, type TextRows, textAt } from '../rows/text-rows.js';
 import { Interruption, Progress } from '../terminal/progress.js';
-import { grouped } from '../terminal/say.js';
+import { counted } from '../terminal/say.js';
 import { RowsOutput, type RowsOutputRequest } from './rows-output.js';
 import { indexesOf, type PointRows, refuseUnread, type WantedColumns, type WantedNames } from './values.js';
 
@@ -300,7 +300,7 @@ export async function runPoints(
       if (interruption.isAsked)
         throw new CliFailure(
           interruption.exitCode,
-          `interrupted after ${grouped(rows)} rows`,
+          `interrupted after ${counted(rows, 'row')}`,
           'The unfinished output was removed.',
         );
     }

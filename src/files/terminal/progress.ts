@@ -1,7 +1,7 @@
 // Progress on stderr: on a terminal one line that is redrawn, elsewhere a plain line every few seconds.
 
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { grouped } from './say.js';
+import { counted, grouped } from './say.js';
 
 // Handles Ctrl-C and SIGTERM: the first stops the run at its next tick, a second ends the process at once.
 
@@ -93,7 +93,7 @@ export class Progress {
   #lineOf({ rows, failedRows, readBytes, totalBytes }: ProgressState): string {
     const seconds = this.elapsedMs / 1000;
     const parts = [
-      `${grouped(rows)} rows`,
+      counted(rows, 'row'),
       `${grouped((rows - this.startRows) / seconds)} rows/s`,
       `${(readBytes / seconds / 1e6).toFixed(1)} MB/s`,
     ];

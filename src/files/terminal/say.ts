@@ -35,6 +35,10 @@ export function grouped(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** A number of things: "1 row", "2 rows". */
+export const counted = (count: number, thing: string): string =>
+  `${grouped(count)} ${thing}${count === 1 ? '' : 's'}`;
+
 /** A length in metres or kilometres, three digits: `4.35 m`, `1.22 km`. */
 export function metres(lengthM: number): string {
   return lengthM < 1000 ? `${significant(lengthM)} m` : `${significant(lengthM / 1000)} km`;
