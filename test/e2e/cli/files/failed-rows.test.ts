@@ -221,7 +221,7 @@ describe('other commands', () => {
     const codes = await folder.run(['diff', index, index, 'list.csv']);
     expect([codes.code, codes.stderr]).toEqual([
       0,
-      '3 rows: 0 change; 1 not understood, the first in row 2: 1 fields, the header has 2\n',
+      '3 rows: 0 changes; 1 not understood, the first in row 2: 1 fields, the header has 2\n',
     ]);
     const positions = await folder.run(['diff', index, index, 'r.csv']);
     expect(positions.stderr).toContain('9 rows: 0 change; 7 not understood, the first in row 2');
