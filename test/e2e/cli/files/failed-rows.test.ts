@@ -224,7 +224,7 @@ describe('other commands', () => {
       '3 rows: 0 changes; 1 not understood, the first in row 2: 1 fields, the header has 2\n',
     ]);
     const positions = await folder.run(['diff', index, index, 'r.csv']);
-    expect(positions.stderr).toContain('9 rows: 0 change; 7 not understood, the first in row 2');
+    expect(positions.stderr).toContain('9 rows: 0 changes; 7 not understood, the first in row 2');
   });
 
   test('the list of contains and the trace of plan are refused', async () => {

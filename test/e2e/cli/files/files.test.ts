@@ -278,5 +278,5 @@ test('a code among the spaces of a column of a fixed width is read on every way'
   const inside = await folder.run('contains --in wide.csv -q', { stdin: 'lat,lng\n21.0288,105.8525\n' });
   expect(inside.stdout).toBe('lat,lng\n21.0288,105.8525\n');
   const changed = await folder.run(['diff', INDEX, INDEX, 'wide.csv']);
-  expect(changed.stderr).toBe('12 rows: 0 change\n');
+  expect(changed.stderr).toBe('12 rows: 0 changes\n');
 });
