@@ -79,17 +79,17 @@ export function shorten(hexcodes: Codebook, code: string, near: Position): strin
 
 /** Province and first group of the codes around a position, from the south, then from the west. */
 function startsAround(hexcodes: Codebook, latDeg: number, lngDeg: number): Set<string> {
-  const starts = new Set<string>();
+  const cells = new Map<string, [cell: string, admin: string]>();
   for (let i = -STEPS; i <= STEPS; i++)
     for (let j = -STEPS; j <= STEPS; j++) {
       const [lat, lng] = [latDeg + i * STEP_DEG, lngDeg + j * STEP_DEG];
       const admin = hexcodes.adminCodeOf(lat, lng);
       if (admin === null) continue;
       const cell = cellToParent(latLngToCell(lat, lng, 15), LEFT_OUT_RESOLUTION);
-      const code = hexcodes.pack(BigInt(`0x${cell}`), admin);
-      if (code !== null) starts.add(code.split('-', 2).join('-'));
+      cells.set(admin + cell, [cell, admin]);
     }
-  return starts;
+  const codes = [...cells.values()].map(([cell, admin]) => hexcodes.pack(BigInt(`0x${cell}`), admin));
+  return new Set(codes.flatMap((code) => (code === null ? [] : code.split('-', 2).join('-'))));
 }
 
 export type Slip =

@@ -344,7 +344,7 @@ describe('codes without their beginning', () => {
   test('what shorten gives, lengthen undoes, for people within two kilometres', () => {
     const random = randomFrom(5);
     let shortened = 0;
-    for (let i = 0; i < 400; i++) {
+    for (let i = 0; i < 200; i++) {
       const [lat, lng] = [
         [21.03, 105.85],
         [10.78, 106.7],
@@ -360,14 +360,14 @@ describe('codes without their beginning', () => {
       expect(lengthen(library, short, near)).toBe(hexcodes);
       expect(lengthen(library, short.toLowerCase(), near)).toBe(hexcodes);
     }
-    expect(shortened).toBeGreaterThan(250);
+    expect(shortened).toBeGreaterThan(125);
   });
 
   test('of single wrong symbols at most one in fifty gives another code', () => {
     const symbols = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
     const random = randomFrom(4);
     let [tried, wrong] = [0, 0];
-    while (tried < 1500) {
+    while (tried < 500) {
       const at = [21.03 + random() * 0.1, 105.85 + random() * 0.1] as const;
       const near = [at[0] + 0.005 * random(), at[1]] as const;
       const short = shorten(library, library.encode(at[0], at[1]).hexcodes, near);
