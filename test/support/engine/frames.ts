@@ -125,6 +125,9 @@ interface WorkerPlace {
 export class WorkerProcess {
   readonly child: ChildProcess;
   text = '';
+  /** Whether the process is gone, and all its words are in `text`. */
+  hasEnded = false;
+  readonly #closed: Promise<unknown>;
 
   /** @param before the words of a program that starts it */
   constructor(
@@ -143,6 +146,7 @@ export class WorkerProcess {
     this.child.stderr!.on('data', (text: string) => {
       this.text += text;
     });
+    this.#closed = once(this.child, 'close').then(() => (this.hasEnded = true));
   }
 
   /** The counts that it has said last. */
@@ -162,23 +166,15 @@ export class WorkerProcess {
     }
   }
 
-  get hasEnded(): boolean {
-    return this.child.exitCode !== null || this.child.signalCode !== null;
-  }
-
   /** @returns its exit code, null where a signal ended it */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (!this.hasEnded) {
-      const closed = once(this.child, 'close');
-      this.child.kill(signal);
-      await closed;
-    }
-    return this.child.exitCode;
+    this.child.kill(signal);
+    return this.ended();
   }
 
   /** Waits until it ends by itself; its exit code. */
   async ended(): Promise<number | null> {
-    if (!this.hasEnded) await once(this.child, 'close');
+    await this.#closed;
     return this.child.exitCode;
   }
 }
