@@ -591,6 +591,36 @@ describe('admission', () => {
     expect(door.wantsKeys).toBe(false);
   });
 
+  test('drawn crowds: peers that show their keys are let in while fewer than the openings of their network wait', () => {
+    const step = fc.tuple(fc.constantFrom('open', 'show', 'close', 'others', 'leave', 'wait'), fc.nat(40));
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 100, maxLength: 200 }), (steps) => {
+        const { door, clock } = admission(100, 4);
+        let [waiting, shown, others] = [0, 0, 0];
+        for (const [what, count] of steps) {
+          if (what === 'others') others += open(door, Math.min(count, 40 - others), ipv4(1));
+          else if (what === 'wait') clock.nowMs += 50 * count;
+          for (let n = 0; n < count; n++) {
+            if (what === 'open' && waiting < 4 && waiting + shown < 34) {
+              expect(door.opened(ipv4(2))).toBeUndefined();
+              waiting++;
+            } else if (what === 'show' && waiting > 0) {
+              if (door.wantsKeys) door.keyShown(ipv4(2));
+              [waiting, shown] = [waiting - 1, shown + 1];
+            } else if (what === 'close' && shown > 0) {
+              door.closed();
+              shown--;
+            } else if (what === 'leave' && others > 0) {
+              door.closed();
+              others--;
+            }
+          }
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
   test('the last quarter is for networks that have shown a key in the last ten minutes', () => {
     const { door, clock } = admission(1000, 1000);
     door.keyShown(ipv4(9));
