@@ -318,7 +318,7 @@ export class HexcodesClient {
 
   /**
    * Sends CSV, NDJSON or frames of any length and returns the answer when it begins; read it while the rest is sent.
-   * Requests are not repeated, and `timeoutMs` does not apply. In a browser a stream is collected before it is sent.
+   * Nothing is repeated, `timeoutMs` bounds the body of a refusal. A browser collects a stream before it is sent.
    */
   async bulk(options: BulkOptions): Promise<BulkAnswer> {
     if (options?.operation === 'decode') requireOptions(options, 'bulk of decode', BULKS.decode);

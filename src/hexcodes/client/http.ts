@@ -196,7 +196,7 @@ export async function bulk(
     if (!Object.hasOwn(MEDIA_TYPES, given))
       throw refused(`a format is 'csv', 'ndjson' or 'frames', not ${shown(given)}`);
   if (prefix !== undefined && typeof prefix !== 'string') throw refused('prefix is a text');
-  const { baseUrl, apiKey, fetch } = http;
+  const { baseUrl, apiKey, timeoutMs, fetch } = http;
   const url = new URL(`hexcodes/${operation}/bulk`, baseUrl);
   if (resolution !== undefined) url.searchParams.set('resolution', String(resolution));
   for (const [name, asked] of Object.entries(onlyExtras(options))) url.searchParams.set(name, String(asked));
@@ -233,7 +233,13 @@ export async function bulk(
     };
     const answer = await fetch(url, init);
     // A part (206) of an answer would pass for the whole.
-    if (answer.status !== 200) throw errorOfFetch(url, answer, await textIn(answer));
+    if (answer.status !== 200) {
+      const timer = setTimeout(() => left.abort(), timeoutMs);
+      const text = await textIn(answer).catch(() => '');
+      clearTimeout(timer);
+      signal?.throwIfAborted();
+      throw errorOfFetch(url, answer, text);
+    }
     const type = answer.headers.get('content-type')?.split(';')[0];
     if (type !== MEDIA_TYPES[answerFormat] || answer.body === null)
       throw new HexcodesClientError(

@@ -8,7 +8,7 @@ export interface ClientOptions {
   /** The base address, ending in `/v1`. In a page it may begin with `/`. */
   readonly baseUrl: string | URL;
   readonly apiKey?: string | undefined;
-  /** Limit of one HTTP call, its retries included, at most 2,147,483,647; default 30,000. `bulk` has none. */
+  /** Limit of a call, its retries included (`bulk`: of a refusal's body), at most 2,147,483,647; default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** How often a call is repeated after 503, 502, 504 or a lost connection; default 2. `bulk` is not repeated. */
   readonly retries?: number | undefined;

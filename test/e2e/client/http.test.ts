@@ -252,6 +252,7 @@ test('another peer, or a path that is none, is PROTOCOL and never a position out
     [501, 'Unsupported method'],
     [200, '{"ok":true}'],
     [200, 'null'],
+    [200, Buffer.from('{"status":"OK"}\xe2', 'latin1')],
   ] as const) {
     const url = await against((_, res) => res.writeHead(httpStatus).end(body));
     const stranger = new HexcodesClient({ baseUrl: url, retries: 0 });

@@ -547,6 +547,12 @@ describe('bulk', () => {
       res.end('<html>hello</html>');
     });
     await expect(stranger.bulk({ ...encode, source })).rejects.toMatchObject({ code: 'PROTOCOL' });
+    const { base, close } = await listening((_, res) => res.writeHead(413).write('{'));
+    onTestFinished(close);
+    const endless = new HexcodesClient({ baseUrl: `${base}/v1`, timeoutMs: 100 });
+    await expect(endless.bulk({ ...encode, source })).rejects.toMatchObject({ httpStatus: 413 });
+    const signal = AbortSignal.timeout(50);
+    await expect(endless.bulk({ ...encode, source, signal })).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
   test.each<[string, Partial<Record<keyof BulkOptions, unknown>>]>([

@@ -56,9 +56,9 @@ export async function textIn(answer: Response): Promise<string> {
   let text = '';
   for await (const bytes of loopOver(answer.body)) {
     text += decoder.decode(bytes, { stream: true });
-    if (text.length > MAX_TEXT) break;
+    if (text.length > MAX_TEXT) return text;
   }
-  return text;
+  return text + decoder.decode();
 }
 
 type StreamOperation = 'encode' | 'decode';
