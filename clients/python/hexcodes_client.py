@@ -44,6 +44,8 @@ FRAME_POINTS = 4096
 REQUEST_POINTS = 64 * FRAME_POINTS
 BATCH_ITEMS = 10_000
 RECORD_BYTES = 20
+#: Bytes of an answer that are read: the service gives none as large, and a peer may send without end.
+MAX_ANSWER_BYTES = 67_108_864
 FRAMES_TYPE = "application/vnd.hexcodes.frames"
 
 _ENCODE, _DECODE = 1, 2
@@ -309,7 +311,8 @@ class HexcodesClient:
                 connection = self._open()
                 connection.request(method, self._path + path, body, headers)
                 response = connection.getresponse()
-                data = response.read()
+                length = response.length
+                data = response.read() if length is not None and length <= MAX_ANSWER_BYTES else response.read(MAX_ANSWER_BYTES + 1)
             except (http.client.HTTPException, OSError) as error:
                 # A connection that was kept may have been closed: a fault of the first call on it is none of the service.
                 self.close()
@@ -317,6 +320,9 @@ class HexcodesClient:
                     raise HexcodesError("UNREACHABLE", f"{self._address.netloc} cannot be reached: {error}") from error
                 time.sleep(0 if attempt == 0 else _wait_s(attempt))
                 continue
+            if len(data) > MAX_ANSWER_BYTES:
+                self.close()
+                raise HexcodesError("PROTOCOL", f"{self._address.netloc} answers more than a hexcodes service does", response.status)
             if response.status not in _RETRIED or attempt == self._retries:
                 return response.status, data
             time.sleep(_wait_s(attempt + 1))
@@ -350,7 +356,7 @@ class HexcodesClient:
                     await asyncio.sleep(_wait_s(failures))
                 try:
                     async with connect(url, subprotocols=["hexcodes.v1.binary"], additional_headers=self._headers,
-                                       compression=None, max_size=None, ping_interval=None) as socket:
+                                       compression=None, max_size=1 << 21, ping_interval=None) as socket:
                         ready = _object(await asyncio.wait_for(socket.recv(), self._timeout_s))
                         if ready.get("type") != "ready" or ready.get("format") != 1:
                             raise HexcodesError("PROTOCOL", "the stream did not begin with a ready frame of format 1")

@@ -307,6 +307,28 @@ test.skipIf(!hasPython)('an answer with more or fewer rows than were sent is ref
   expect(refused.map((answer) => answer.error)).toEqual(Array(4).fill('PROTOCOL'));
 });
 
+test.skipIf(!hasPython).each([
+  ['in chunks', {}],
+  ['of a length', { 'Content-Length': 2 ** 40 }],
+  ['up to the end of its connection', { Connection: 'close', 'Transfer-Encoding': 'identity' }],
+])('an answer that does not end is read to a bound: %s', async (_, headers) => {
+  const piece = Buffer.alloc(2 ** 20, '0');
+  let sent = 0;
+  const { base, close } = await listening((_, res) => {
+    res.writeHead(200, headers as {});
+    const more = (): void => {
+      while (!res.destroyed && sent < 256 && res.write(piece)) sent++;
+      if (sent >= 256) res.destroy();
+    };
+    res.on('drain', more);
+    more();
+  });
+  onTestFinished(close);
+  const [{ error }] = await answersOf([['encode', 21, 105]], `${base}/v1`);
+  expect(error).toBe('PROTOCOL');
+  expect(sent).toBeLessThan(128);
+});
+
 describe.skipIf(!hasWebSockets)('the stream (needs python3 with websockets)', () => {
   /** The error of a stream, or its codes, of a peer that does `odd` with the frames of its first connection. */
   async function beside(
@@ -343,8 +365,9 @@ describe.skipIf(!hasWebSockets)('the stream (needs python3 with websockets)', ()
     return answer;
   }
 
-  test('a peer that falls silent is left for a new connection', async () => {
+  test('a peer that falls silent, or sends more than any answer has, is left for a new connection', async () => {
     expect(await beside(() => {})).toBe(30);
+    expect(await beside((_, send) => send(Buffer.alloc(2 ** 22)))).toBe(30);
   });
 
   test('answers of another order, number or kind are refused', async () => {
