@@ -5,7 +5,7 @@ import { Aggregation, resultsOf } from '../../files/aggregate/aggregation.js';
 import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
 import { loadLibrary, workerKernel } from '../../files/library.js';
 import { conditionOf } from '../../files/points/row-filter.js';
-import { type RowsOutput, shapesSink } from '../../files/points/rows-output.js';
+import { areasOf, type RowsOutput } from '../../files/points/rows-output.js';
 import { runPoints } from '../../files/points/run-points.js';
 import { bucketMsOf, timeHint, ZoneClock } from '../../files/points/zone-clock.js';
 import { memoryBytesOf, requireResolution } from '../../files/request.js';
@@ -115,7 +115,7 @@ async function aggregate(files: string[], options: Options): Promise<void> {
     });
     const needsAreas = output.format === 'geojson' && !byCell;
     const areas = needsAreas ? await areasOfProvinces() : new Map<string, string>();
-    await output.open(results.columns, (to, columns) => shapesSink(to, columns, (code) => areas.get(code)!));
+    await output.open(results.columns, (columns) => areasOf(columns, (code) => areas.get(code)!));
     for (const group of aggregation.groups()) {
       groups++;
       const written = output.add(results.rowOf(group));

@@ -7,7 +7,7 @@ import { badInput, badUsage } from '../../files/exit-codes.js';
 import { type FileFormat, FORMATS } from '../../files/format.js';
 import { refuseUnreadRows } from '../../files/formats/csv/csv.js';
 import { sampled } from '../../files/formats/open.js';
-import { type TableColumn, typesOf } from '../../files/formats/table.js';
+import { type TableColumn, type TableRows, typesOf } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { requireBelowCeiling } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
@@ -87,14 +87,18 @@ async function contains(files: string[], options: Options): Promise<void> {
         const clash = added.find(({ name }) => columns.some((column) => column.name === name));
         if (clash !== undefined)
           throw badInput({ file, column: clash.name }, 'there is such a column already, and we add one');
-        await output.open([...columns, ...added]);
+        // The geometry of a row comes behind its values.
+        const geometryOf = (values: TableRows['values'], row: number): string =>
+          values.at(-1)![row] as string;
+        await output.open([...columns, ...added], () => [geometryOf, batch.pair]);
       } else if (typesOf(columns) !== typesOf(first.columns))
         throw otherColumns(columns, file, first.columns, first.file);
       for (const { row, cell, status } of cellsOf(hexcodes, batch, cells.resolution)) {
         const zone = status === OK ? cells.nameOf(cell.toString(16)) : undefined;
         if (zone !== undefined) inside++;
         else if (!isAll) continue;
-        const ours = hasZones ? [zone ?? null] : isAll ? [zone !== undefined] : [];
+        const ours: unknown[] = hasZones ? [zone ?? null] : isAll ? [zone !== undefined] : [];
+        if (output.format === 'geojson') ours.push(pointText(batch.latLngDeg, row));
         await output.add([...columns.map((_, c) => read.values[c]?.[row]), ...ours]);
       }
     },
@@ -103,6 +107,13 @@ async function contains(files: string[], options: Options): Promise<void> {
     process.stderr.write(
       `${counted(rows, 'row')} in ${duration(elapsedMs)}: ${grouped(inside)} inside ${counted(cells.size, 'cell')}\n`,
     );
+}
+
+/** The position of a row as a geometry; `null` without. */
+function pointText(latLngDeg: Float64Array, row: number): string {
+  const [lat, lng] = latLngDeg.subarray(2 * row, 2 * row + 2) as unknown as [number, number];
+  const isPoint = Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+  return isPoint ? JSON.stringify({ type: 'Point', coordinates: [lng, lat] }) : 'null';
 }
 
 /** @throws CliFailure USAGE for these formats, which need types that columns of JSON do not have */

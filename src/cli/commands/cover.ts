@@ -9,7 +9,7 @@ import { refuseOther } from '../../files/formats/geojson/geojson-source.js';
 import { jsonWeight } from '../../files/formats/values/json-columns.js';
 import { requireBelowCeiling, wholeContent } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
-import { RowsOutput, shapesSink } from '../../files/points/rows-output.js';
+import { areasOf, RowsOutput } from '../../files/points/rows-output.js';
 import { requireResolution } from '../../files/request.js';
 import { counted } from '../../files/terminal/say.js';
 import { type Area, cover } from '../../hexcodes/geometry/cover.js';
@@ -82,7 +82,7 @@ async function run(path: string, options: Options): Promise<void> {
   try {
     const names = [...(options.name === undefined ? [] : ['zone']), 'hexcodes', 'h3_cell', 'admin_code'];
     const columns = names.map((name) => ({ name, kind: 'text' as const }));
-    await output.open(columns, (to, all) => shapesSink(to, all));
+    await output.open(columns, areasOf);
     for (const { name, area, feature } of zones) {
       for (const row of rowsOf(
         hexcodes,

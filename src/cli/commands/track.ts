@@ -7,7 +7,7 @@ import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { requireBelowCeiling } from '../../files/held/ceiling.js';
 import { loadLibrary } from '../../files/library.js';
 import { conditionOf, rowFilter } from '../../files/points/row-filter.js';
-import { type RowsOutput, shapesSink } from '../../files/points/rows-output.js';
+import { areasOf, type RowsOutput } from '../../files/points/rows-output.js';
 import { cellsOf, runPoints } from '../../files/points/run-points.js';
 import { type Stay, Stays } from '../../files/points/stays.js';
 import { columnNamed } from '../../files/points/values.js';
@@ -101,7 +101,7 @@ async function track(files: string[], options: Options): Promise<void> {
       { name: 'seconds', kind: 'long' as const },
       { name: 'points', kind: 'long' as const },
     ];
-    await output.open(columns, (to, all) => shapesSink(to, all));
+    await output.open(columns, areasOf);
     return ({ id, cell, admin, event, previousAdmin, enteredMs, leftMs, points }) => {
       const { code } = ADMIN_UNITS[admin]!;
       const previous = previousAdmin === null ? null : ADMIN_UNITS[previousAdmin]!.code;

@@ -133,8 +133,6 @@ interface Written {
 /** The output of a sink, and its columns. */
 interface Sunk extends Pick<Written, 'output' | 'dialect'> {
   readonly columns: readonly TableColumn[];
-  /** A position, which GeoJSON needs. */
-  readonly position?: PointColumns;
 }
 
 /** How rows of a format are read and written. */
@@ -279,19 +277,14 @@ export async function adderOf(format: FileFormat): Promise<(column: TableColumn)
   return format === 'parquet' ? plainAdder : (column) => textAdder(column, FORMATS[format].isJson);
 }
 
-/** A sink of rows of values. @throws CliFailure USAGE if the columns lack a position that the format needs */
-export async function openSink(
-  format: FileFormat,
-  { columns, position = { lat: -1, lng: -1 }, ...to }: Sunk,
-): Promise<TableSink> {
-  const { needsPosition } = FORMATS[format];
-  if (needsPosition && (position.lat < 0 || position.lng < 0))
-    throw badUsage('GeoJSON needs the columns of lat and lng: keep them');
+/** A sink of rows of values, in any format but GeoJSON. */
+export async function openSink(format: FileFormat, { columns, ...to }: Sunk): Promise<TableSink> {
   const kept = columns.map((column, index) => ({ ...column, index }));
   const of = { added: [], values: [], resolution: 0, kernel: null, isScanned: false, decoded: 0 };
+  const position = { lat: -1, lng: -1 };
   const written = { ...to, columns: { kept, ...of }, halves: [], position, isContinued: false };
   const adders = columns.map(await adderOf(format));
-  return valueSink(await openWriter(format, written), adders, needsPosition ? position : undefined);
+  return valueSink(await openWriter(format, written), adders);
 }
 
 /** A source whose first rows have been read: columns are found by their values, too. */

@@ -7,19 +7,22 @@ import type { Output } from '../disk/output.js';
 import { Targets } from '../disk/targets.js';
 import { type FileFormat, FORMATS, formatOfName } from '../format.js';
 import { openSink } from '../formats/open.js';
-import { BATCH_ROWS, type TableColumn, type TableSink } from '../formats/table.js';
+import { BATCH_ROWS, type TableColumn, type TableRows, type TableSink } from '../formats/table.js';
 import { jsonWriterOf } from '../formats/values/column-text.js';
 
-// GeoJSON whose features are areas: each row has the hexagon of its cell, or without cells the area of its province.
+/** How GeoJSON is written: the geometry of a row, as text, and the columns that are not repeated beside it. */
+type Shapes = (
+  columns: readonly TableColumn[],
+) => [geometryOf: (values: TableRows['values'], row: number) => string, inGeometry?: readonly number[]];
 
-/** @param provinceGeometry of a province by its code, as GeoJSON text; called once for each */
-export function shapesSink(
-  output: Output,
+/**
+ * Features that are areas: each row has the hexagon of its cell, or without cells the area of its province.
+ * @param provinceGeometry of a province by its code, as GeoJSON text; called once for each
+ */
+export function areasOf(
   columns: readonly TableColumn[],
   provinceGeometry: (adminCode: string) => string = () => 'null',
-): TableSink {
-  const names = columns.map(({ name }) => `${JSON.stringify(name)}:`);
-  const writers = columns.map(jsonWriterOf);
+): ReturnType<Shapes> {
   const cell = columns.findIndex(({ name }) => name === 'h3_cell');
   const admin = columns.findIndex(({ name }) => name === 'admin_code');
   const areas = new Map<string, string>();
@@ -28,17 +31,33 @@ export function shapesSink(
     areas.set(code, area);
     return area;
   };
+  return [
+    (values, row) =>
+      cell < 0
+        ? areaOf(values[admin]![row] as string)
+        : JSON.stringify({ type: 'Polygon', coordinates: [cellRing(values[cell]![row] as string)] }),
+  ];
+}
+
+function featuresSink(output: Output, columns: readonly TableColumn[], shapes: Shapes): TableSink {
+  const [geometryOf, inGeometry = []] = shapes(columns);
+  const members = columns.map((column, c) => {
+    const [name, write] = [`${JSON.stringify(column.name)}:`, jsonWriterOf(column)];
+    return (values: TableRows['values'], row: number): string => name + write(values[c]![row]);
+  });
   let separator = '{"type":"FeatureCollection","features":[\n';
   return {
     async write({ rowCount, values }) {
       const parts: string[] = [];
       for (let row = 0; row < rowCount; row++) {
-        const geometry =
-          cell < 0
-            ? areaOf(values[admin]![row] as string)
-            : JSON.stringify({ type: 'Polygon', coordinates: [cellRing(values[cell]![row] as string)] });
-        const properties = columns.map((_, c) => `${names[c]}${writers[c]!(values[c]![row])}`).join(',');
-        parts.push(separator, `{"type":"Feature","geometry":${geometry},"properties":{${properties}}}`);
+        const geometry = geometryOf(values, row);
+        const isShown = (c: number): boolean =>
+          !inGeometry.includes(c) || (geometry === 'null' && (values[c]![row] ?? '') !== '');
+        const properties = members.flatMap((member, c) => (isShown(c) ? [member(values, row)] : []));
+        parts.push(
+          separator,
+          `{"type":"Feature","geometry":${geometry},"properties":{${properties.join()}}}`,
+        );
         separator = ',\n';
       }
       await output.write(Buffer.from(parts.join('')));
@@ -84,24 +103,20 @@ export class RowsOutput {
 
   /**
    * Begins the rows.
-   * @param shapes makes the sink of GeoJSON whose features are not points
+   * @param shapes of GeoJSON
    */
-  async open(
-    columns: readonly TableColumn[],
-    shapes?: (output: Output, columns: readonly TableColumn[]) => TableSink,
-  ): Promise<void> {
+  async open(columns: readonly TableColumn[], shapes: Shapes): Promise<void> {
     const { output } = this.#targets;
-    const at = (name: string): number => columns.findIndex((column) => column.name === name);
     this.#sink =
-      this.format === 'geojson' && shapes !== undefined
-        ? shapes(output, columns)
+      this.format === 'geojson'
+        ? featuresSink(output, columns, shapes)
         : await openSink(this.format, {
             output,
             columns,
             dialect: { ...DIALECT, delimiter: FORMATS[this.format].delimiter?.usual ?? ',' },
-            position: { lat: at('lat'), lng: at('lng') },
           });
-    this.#values = columns.map(() => []);
+    // The last may be a geometry, which no column has.
+    this.#values = [...columns, null].map(() => []);
   }
 
   /** Adds a row; resolves when the next may come. */

@@ -135,6 +135,8 @@ export interface PointBatch {
   readonly rows: TableRows;
   /** lat, lng of each row in degrees; NaN where there is none. */
   readonly latLngDeg: Float64Array;
+  /** Indexes of the columns lat and lng; none where one column holds both. */
+  readonly pair: readonly number[];
   /** Name of the file in messages. */
   readonly file: string;
   /** Number of the first row, from 1. */
@@ -153,7 +155,7 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
     try {
       const pruned = await prunedParquet(input, files);
       if (pruned !== null) {
-        yield* batchesOf(pruned.rows(), pruned.columns, input, earlierBytes);
+        yield* batchesOf(pruned.rows(), pruned.columns, [], input, earlierBytes);
         continue;
       }
       const format = formatOf(input, files.from);
@@ -170,7 +172,9 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
       if (isNothing(sample)) continue;
       const hasHeader = FORMATS[format].delimiter === null || dialect.hasHeader;
       const where = findPosition(sample, files.columns, input.name, hasHeader);
-      for (const index of positionIndexes(where)) refuseUnread(columns[index]!, input.name);
+      const indexes = positionIndexes(where);
+      for (const index of indexes) refuseUnread(columns[index]!, input.name);
+      const pair = indexes.length === 2 ? indexes : [];
       if (where.kind === 'pair' && canScan(input, format, files, columns.length)) {
         // The first rows have been read.
         input.close();
@@ -178,8 +182,8 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
         const { lat, lng } = where;
         const text = { format, dialect, columns, lat, lng };
         const rows = textPoints(hexcodes.kernel, read, text, indexesOf(columns, files.wanted!));
-        yield* batchesOf(rows, columns, read, earlierBytes);
-      } else yield* batchesOf(allValues(source, where), columns, input, earlierBytes);
+        yield* batchesOf(rows, columns, pair, read, earlierBytes);
+      } else yield* batchesOf(allValues(source, where), columns, pair, input, earlierBytes);
     } finally {
       earlierBytes += read.sizeBytes ?? read.readBytes();
       read.close();
@@ -191,19 +195,20 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
 async function* batchesOf(
   points: AsyncIterable<PointRows>,
   columns: readonly TableColumn[],
+  pair: readonly number[],
   input: Input,
   earlierBytes: number,
 ): AsyncGenerator<PointBatch> {
   let firstRow = 1;
   for await (const { rows, latLngDeg } of points) {
     const readBytes = earlierBytes + input.readBytes(firstRow - 1 + rows.rowCount);
-    yield { columns, rows, latLngDeg, file: input.name, firstRow, readBytes };
+    yield { columns, rows, latLngDeg, pair, file: input.name, firstRow, readBytes };
     firstRow += rows.rowCount;
   }
   if (firstRow > 1) return;
   const rows = { rowCount: 0, values: columns.map(() => []) };
   const readBytes = earlierBytes + input.readBytes(0);
-  yield { columns, rows, latLngDeg: new Float64Array(), file: input.name, firstRow, readBytes };
+  yield { columns, rows, latLngDeg: new Float64Array(), pair, file: input.name, firstRow, readBytes };
 }
 
 async function prunedParquet(input: Input, { from, columns, wanted }: PointFiles) {

@@ -254,24 +254,12 @@ function within(
   return new Map(own.filter(([row]) => row >= 0 && row < count));
 }
 
-/**
- * A sink of rows whose columns are all those of a writer that makes none of its own.
- * @param position indexes of the columns of positions, where the writer makes geometries of them
- */
-export function valueSink(
-  writer: RowWriter,
-  adders: readonly ValueAdder[],
-  position?: { readonly lat: number; readonly lng: number },
-): TableSink {
+/** A sink of rows whose columns are all those of a writer that makes none of its own. */
+export function valueSink(writer: RowWriter, adders: readonly ValueAdder[]): TableSink {
   const rows = new ValueRows(adders);
   return {
     async write(table) {
-      const latLngDeg =
-        position === undefined ? NO_DEGREES : new Float64Array(2 * table.rowCount).fill(Number.NaN);
-      for (const [half, column] of position === undefined ? [] : [position.lat, position.lng].entries())
-        for (let row = 0; row < table.rowCount; row++)
-          latLngDeg[2 * row + half] = (table.values[column]![row] as number | null) ?? Number.NaN;
-      for (const window of rows.windows(table, latLngDeg)) await writer.write(window, NO_RECORDS, 'all');
+      for (const window of rows.windows(table, NO_DEGREES)) await writer.write(window, NO_RECORDS, 'all');
     },
     close: () => writer.close(),
   };

@@ -133,6 +133,39 @@ test('a list without zones, of Parquet; points of NDJSON', async () => {
   expect(kept.stdout).toMatch(/^id,lat,lng\n/);
 });
 
+test('contains: GeoJSON has the positions that were compared, and the texts of others', async () => {
+  for (const [text, ...options] of [
+    ['latitude;longitude\n21,0288;105,8525\n'],
+    ['lat,lng\n+21.0288, 105°51.150\n'],
+    ['lat,lng,y,x\n10.7769,106.7009,21.0288,105.8525\n', '--lat', 'y', '--lng', 'x'],
+    ['lat,lng,gps\n10.7769,106.7009,"21.0288,105.8525"\n', '--position', 'gps'],
+    ['{"lat":"N21.0288","lng":105.8525}\n'],
+  ] as const) {
+    const ran = await folder.run(
+      ['contains', '-', '--in', 'zones.csv', '--all', '--to', 'geojson', ...options],
+      {
+        stdin: text,
+      },
+    );
+    const [{ geometry }] = JSON.parse(ran.stdout).features;
+    expect([text, geometry.coordinates]).toEqual([text, [105.8525, 21.0288]]);
+  }
+  const stdin = 'lat,lng\n,\n0x15,0x69\n91,\n';
+  const ran = await folder.run('contains - --in zones.csv --all --to geojson', { stdin });
+  const features = JSON.parse(ran.stdout).features;
+  expect(features.map((each: { geometry: unknown }) => each.geometry)).toEqual([null, null, null]);
+  const properties = features.map((each: { properties: unknown }) => each.properties);
+  expect(properties).toEqual([
+    { zone: null },
+    { lat: '0x15', lng: '0x69', zone: null },
+    { lat: '91', zone: null },
+  ]);
+  folder.write('whole.ndjson', '{"lat":21,"lng":105}\n');
+  await folder.run('encode whole.ndjson --keep lat,lng -o whole.parquet -q');
+  const whole = await folder.run('contains whole.parquet --in zones.csv --all --to geojson');
+  expect(JSON.parse(whole.stdout).features[0].geometry.coordinates).toEqual([105, 21]);
+});
+
 test('contains: columns stay where no row comes, and are compared by names and types', async () => {
   for (const [name, content] of [
     ['none.csv', 'id,lat,lng\n'],
