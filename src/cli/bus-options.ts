@@ -86,12 +86,6 @@ export function requireTime(flag: string, text: string, maxDays = MAX_DAYS): num
   throw badUsage(`${flag} ${text}: must be a time, as 500ms, 5s, 24h or 7d${most}`);
 }
 
-export function requireCount(flag: string, text: string, least: number, most: number): number {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (count >= least && count <= most) return count;
-  throw badUsage(`${flag} ${text}: must be a whole number from ${least} to ${most}`);
-}
-
 /** Default prefix of the subjects of collected frames. */
 export const COLLECTED_SUBJECT = 'hexcodes.in.collected';
 /** Default name of the micro service, also the prefix of its endpoints' subjects. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { StreamPlan, StreamSizes } from '../bus/bus.js';
 import { type BusLoad, busBytesPerSecond, collectedPoints, lasting, SPARE } from '../bus/sizing.js';
 import type { BusConfig } from '../config/config.js';
+import { requireCount } from '../files/exit-codes.js';
 import { grouped, say, visible, visibleLines } from '../files/terminal/say.js';
 import {
   addStreamOptions,
@@ -10,7 +11,6 @@ import {
   COLLECTED_SUBJECT,
   mapsOf,
   namesOf,
-  requireCount,
   requireSize,
   requireTime,
   SERVICE_NAME,

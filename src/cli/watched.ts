@@ -8,11 +8,10 @@ import { DURATION_BOUNDS_S, type Durations } from '../bus/engine.js';
 import { NEARLY_FULL } from '../bus/sizing.js';
 import { adminServer } from '../config/admin-server.js';
 import { ConfigError, readSettings } from '../config/config.js';
-import { badUsage, CliFailure, EXIT } from '../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT, requireCount } from '../files/exit-codes.js';
 import { say } from '../files/terminal/say.js';
 import { VERSION } from '../hexcodes/version.js';
 import { slowRowCounts } from '../hexcodes/wire/rows/row-report.js';
-import { requireCount } from './bus-options.js';
 
 export interface AdminOptions {
   readonly adminPort?: string;

@@ -24,6 +24,13 @@ export function badInput(location: FaultLocation, message: string, hint?: string
 export const badUsage = (message: string, hint?: string): CliFailure =>
   new CliFailure(EXIT.USAGE, message, hint);
 
+/** A whole number in plain digits. @throws CliFailure USAGE for any other text, whatever `Number` makes of it */
+export function requireCount(name: string, text: string, least: number, most: number, unit = ''): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= least && count <= most) return count;
+  throw badUsage(`${name} ${text}: must be a whole number${unit} from ${least} to ${most}`);
+}
+
 export const emptyName = (): CliFailure =>
   badUsage('the name of a file is empty', 'Perhaps a variable of the shell has no value.');
 

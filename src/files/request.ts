@@ -11,7 +11,7 @@ import { requireEncoding } from './content/kinds.js';
 import type { Input, InputOptions } from './disk/input.js';
 import type { Reached } from './disk/journal.js';
 import type { Targets } from './disk/targets.js';
-import { badUsage } from './exit-codes.js';
+import { badUsage, requireCount } from './exit-codes.js';
 import type { FileFormat } from './format.js';
 import { type CsvChoice, type CsvDialect, requireDecimal, requireDelimiter } from './formats/csv/dialect.js';
 import type { TableColumn } from './formats/table.js';
@@ -101,15 +101,9 @@ const MAX_HEADER_ROW = 1000;
 export const HEADER_ROW_HELP =
   'row of the header in CSV or a sheet, from 1; default: the first, or below titles the first of 20 with known names';
 
-// `--memory MiB` of commands that spill to disk when memory is full.
-const MIB = 2 ** 20;
-
-/** Bytes. @throws CliFailure USAGE */
-export function memoryBytesOf(text: string): number {
-  const mib = Number(text);
-  if (Number.isInteger(mib) && mib >= 1 && mib <= 65_536) return mib * MIB;
-  throw badUsage(`--memory ${text}: must be a whole number of MiB from 1 to 65536`);
-}
+/** Bytes of `--memory MiB`, of commands that spill to disk when memory is full. @throws CliFailure USAGE */
+export const memoryBytesOf = (text: string): number =>
+  requireCount('--memory', text, 1, 65_536, ' of MiB') * 2 ** 20;
 
 /** The position of an option. @throws CliFailure USAGE if it is not one on Earth */
 export function requirePosition(text: string, option: string): Position {
@@ -153,7 +147,9 @@ export function inputOptionsOf({ encoding, sheet, point, headerRow }: CsvOptions
     encoding: encoding === undefined ? undefined : requireEncoding(encoding),
     sheet,
     ...(point === undefined ? {} : { point: requirePoint(point) }),
-    ...(headerRow === undefined ? {} : { headerRow: requireHeaderRow(headerRow) }),
+    ...(headerRow === undefined
+      ? {}
+      : { headerRow: requireCount('--header-row', headerRow, 1, MAX_HEADER_ROW) }),
   };
 }
 
@@ -162,11 +158,4 @@ function requirePoint(text: string): PointChoice {
   const choice = POINT_CHOICES.find((each) => each === text);
   if (choice !== undefined) return choice;
   throw badUsage(`--point ${text}: must be one of ${POINT_CHOICES.join(', ')}`);
-}
-
-/** @throws CliFailure USAGE */
-function requireHeaderRow(text: string): number {
-  const row = Number(text);
-  if (/^\d+$/.test(text) && row >= 1 && row <= MAX_HEADER_ROW) return row;
-  throw badUsage(`--header-row ${text}: must be a whole number from 1 to ${MAX_HEADER_ROW}`);
 }

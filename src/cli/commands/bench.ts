@@ -182,8 +182,7 @@ function targetOf({ target, keyFile }: Options) {
 }
 
 function readSeed(text: string): number {
-  const seed = Number(text);
-  if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new InvalidArgumentError('It is a whole number from 0 on.');
+  const seed = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(seed)) throw new InvalidArgumentError('It is a whole number from 0 on.');
   return seed;
 }

@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { codeColumn, withoutContradictions } from '../../files/columns/position-columns.js';
 import { withoutEmpty } from '../../files/disk/input.js';
-import { badUsage, EXIT } from '../../files/exit-codes.js';
+import { badUsage, EXIT, requireCount } from '../../files/exit-codes.js';
 import { type FileFormat, requireFormat } from '../../files/format.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
 import { loadLibrary } from '../../files/library.js';
@@ -48,10 +48,7 @@ Examples:
   $ hexcodes check codes.parquet --canonical --limit 5`,
     )
     .action(async (files: string[], options: Options) => {
-      const limit = Number(options.limit);
-      if (!Number.isInteger(limit) || limit < 0) {
-        throw badUsage(`--limit ${options.limit}: must be a whole number`);
-      }
+      const limit = requireCount('--limit', options.limit, 0, 1_000_000);
       const from = options.from === undefined ? null : requireFormat(options.from, '--from');
       if (options.json === true && options.quiet === true)
         throw badUsage('--json and --quiet exclude each other');

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
-import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT, requireCount } from '../../files/exit-codes.js';
 import { FILE_FORMATS, requireFormat, WRITTEN_FORMATS } from '../../files/format.js';
 import { loadLibrary } from '../../files/library.js';
 import { type ErrorPolicy, type FilesRequest, memoryBytesOf } from '../../files/request.js';
@@ -35,6 +35,9 @@ import {
 } from '../conversion-options.js';
 import { answersTo, givenTexts, isPath } from './given-texts.js';
 import { otherCommand, UNCLEAR_S } from './other-command.js';
+
+const MAX_THREADS = 256;
+const DEFAULT_THREADS = Math.min(availableParallelism(), MAX_THREADS);
 
 function noFileNorPosition(hexcodes: Hexcodes, what: readonly string[]): CliFailure {
   const text = JSON.stringify(what.join(' '));
@@ -171,7 +174,7 @@ export function declareConvert(program: Command, operation: Operation): Command 
   );
   return addTextOptions(command, true)
     .option('--resume', 'go on with a run that was broken off')
-    .option('--threads <n>', `worker threads; default ${availableParallelism()}, one a core`)
+    .option('--threads <n>', `worker threads; default ${DEFAULT_THREADS}, one a core`)
     .option('-q, --quiet', 'no progress and no summary on stderr')
     .option('--verbose', 'say how the rows were converted, and why not faster')
     .option('--json', 'one position or code: the whole answer as JSON');
@@ -240,10 +243,7 @@ async function convertWhole(
     throw badUsage('--json is for one position or code', 'For files: --to ndjson.');
   }
   columnsOf(options);
-  const threads = Number(options.threads ?? availableParallelism());
-  if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
-    throw badUsage(`--threads ${options.threads}: must be a whole number from 1 to 256`);
-  }
+  const threads = requireCount('--threads', options.threads ?? `${DEFAULT_THREADS}`, 1, MAX_THREADS);
   const sort = sortOf(options);
   const isQuiet = options.quiet === true;
   const say = (line: string): void => {

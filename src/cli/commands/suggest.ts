@@ -1,7 +1,7 @@
 // `hexcodes suggest CODE`: the valid codes that a mistyped code was probably meant to be.
 
 import type { Command } from 'commander';
-import { badUsage, CliFailure, EXIT } from '../../files/exit-codes.js';
+import { CliFailure, EXIT, requireCount } from '../../files/exit-codes.js';
 import { loadLibrary } from '../../files/library.js';
 import { requirePosition } from '../../files/request.js';
 import { metres, paintFor } from '../../files/terminal/say.js';
@@ -48,10 +48,7 @@ Examples:
   $ hexcodes suggest HN-6GHP4-83RFQ --near 21.03,105.85`,
     )
     .action(async (text: string, options: Options) => {
-      const limit = Number(options.limit);
-      if (!Number.isInteger(limit) || limit < 1) {
-        throw badUsage(`--limit ${options.limit}: must be a whole number from 1`);
-      }
+      const limit = requireCount('--limit', options.limit, 1, 1000);
       const near = options.near === undefined ? undefined : requirePosition(options.near, '--near');
       const hexcodes = await loadLibrary();
       const named = findCode(hexcodes, text);

@@ -8,7 +8,7 @@ import { DEFAULT_RULES, RequestAnswerer } from '../../bus/messages/message-shape
 import { BUSES, type BusKind } from '../../bus/open-bus.js';
 import { Worker } from '../../bus/worker.js';
 import { BUS_NAMES, type BusConfig, NATS_NAMES } from '../../config/config.js';
-import { badUsage } from '../../files/exit-codes.js';
+import { badUsage, requireCount } from '../../files/exit-codes.js';
 import { loadLibrary, workerKernel } from '../../files/library.js';
 import { requireResolution } from '../../files/request.js';
 import { grouped } from '../../files/terminal/say.js';
@@ -24,7 +24,6 @@ import {
   namesOf,
   pathsOf,
   type ReadingOptions,
-  requireCount,
   requireSize,
   requireSubject,
   requireTime,

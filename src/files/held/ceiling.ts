@@ -1,7 +1,7 @@
 // The memory ceiling for reading one file: declared sizes and counts are compared with it before memory is allocated.
 
 import { getHeapStatistics } from 'node:v8';
-import { badInput, badUsage, brokenAt, type CliFailure, type FaultLocation } from '../exit-codes.js';
+import { badInput, brokenAt, type CliFailure, type FaultLocation, requireCount } from '../exit-codes.js';
 import type { TableRows } from '../formats/table.js';
 import { grouped } from '../terminal/say.js';
 
@@ -61,9 +61,7 @@ export function ceilingBytes(): number {
   const text = process.env[VARIABLE];
   if (text === undefined || text === '')
     return Math.min(DEFAULT_MAX_BYTES, Math.floor(getHeapStatistics().heap_size_limit / 2));
-  const mib = Number(text);
-  if (Number.isInteger(mib) && mib >= LEAST && mib <= MOST) return mib * MIB;
-  throw badUsage(`${VARIABLE}=${text}: must be a whole number of MiB from ${LEAST} to ${MOST}`);
+  return requireCount(VARIABLE, text, LEAST, MOST, ' of MiB') * MIB;
 }
 
 /**

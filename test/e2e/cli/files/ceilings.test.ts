@@ -274,7 +274,7 @@ test('the ceiling is a variable: one value for all readers', async () => {
   const wrong = await at('many');
   expect([wrong.code, wrong.stderr]).toEqual([
     2,
-    expect.stringContaining('HEXCODES_READ_MEMORY=many: must be a whole number of MiB from 16 to 65536'),
+    expect.stringContaining('HEXCODES_READ_MEMORY many: must be a whole number of MiB from 16 to 65536'),
   ]);
 });
 
