@@ -23,12 +23,15 @@ export interface RunOptions {
   readonly started?: (child: ChildProcess) => void;
 }
 
-/** Commands that read, write and end, and wait for nobody. */
-const SHORT =
-  /^(?:aggregate|check|contains|cover|decode|diff|encode|inspect|keys|plan|provinces|suggest|track)$/;
+/** Commands that go on until somebody stops them, but for those words. */
+const LONG: Readonly<Record<string, RegExp>> = {
+  bench: /^--compare$/,
+  serve: /^--(?:check|print)-config$/,
+  worker: /^setup$/,
+};
 
 /** Settings that a process reads once, and options of Node. */
-const ONCE = /^(?:HEXCODES_(?:INDEX|REACH)|NODE_\w+)$/;
+const ONCE = /^(?:HEXCODES_(?:INDEX|REACH|UWS)|NODE_\w+)$/;
 
 let host: { readonly child: ChildProcess; readonly ended: Promise<never> } | undefined;
 let isBusy = false;
@@ -39,10 +42,7 @@ function mayBeHosted(args: readonly string[], { env = {}, started }: RunOptions)
   // A position alone is answered before the program is loaded.
   const isAlone = command === 'encode' && args.length === 2 && /^\d/.test(text);
   const isOwn = started !== undefined || Object.keys(env).some((name) => ONCE.test(name));
-  const isShort =
-    SHORT.test(command) ||
-    (command === 'worker' && text === 'setup') ||
-    (command === 'bench' && text === '--compare');
+  const isShort = LONG[command]?.test(text) ?? true;
   return isShort && !isAlone && !isOwn && !args.some((arg) => /^\/(?:dev|proc)\//.test(arg));
 }
 

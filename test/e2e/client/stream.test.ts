@@ -409,7 +409,7 @@ describe('streams', () => {
 });
 
 describe('bulk', () => {
-  const ROWS = 50_000;
+  const ROWS = 20_000;
 
   const points = Array.from({ length: ROWS }, (_, i) => [8 + i / 5000, 105 + (i % 100) / 100] as const);
 
