@@ -38,7 +38,6 @@ const PROOFS: Record<string, () => Promise<Proof>> = {
   mutants: async () => (await import('./mutants.js')).default,
   numbers: async () => (await import('./kernel.js')).proveNumbers,
   pairs: async () => (await import('./pairs.js')).default,
-  positions: async () => (await import('./positions.js')).default,
   precision: async () => (await import('./map.js')).provePrecision,
   python: async () => (await import('./engines.js')).provePython,
   quota: async () => (await import('./quota.js')).default,

@@ -1,10 +1,9 @@
 // Bulk bodies that are damaged, cut or chunked oddly, against a server in a process of its own. Each answer is compared
 // with what the wire makes of the same bytes in this process; where the body cannot be read, it may be cut, but it is
-// never whole and different. Rows that are left as they were are compared with the library besides, one by one.
-import { isUtf8 } from 'node:buffer';
+// never whole and different.
 import { connect } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { Hexcodes, type Kernel } from '#hexcodes';
+import type { Kernel } from '#hexcodes';
 import { dueAnswer, MEDIA } from './bulk-bodies.js';
 import { below, inPieces, mutated, pick, type Random } from './random.js';
 import { decodeFrame, encodeFrame } from './raw-stream.js';
@@ -25,25 +24,20 @@ export class BulkFuzz {
   whole = 0;
   refused = 0;
   cut = 0;
-  rowsChecked = 0;
   readonly faults: string[] = [];
-  readonly #library: Hexcodes;
 
   /** @param kernel of the same build and map as the server's */
   constructor(
     readonly server: ServerProcess,
     readonly kernel: Kernel,
     readonly random: Random,
-  ) {
-    this.#library = new Hexcodes(kernel);
-  }
+  ) {}
 
   async run(goesOn: (bodies: number) => boolean): Promise<void> {
     const worker = async (): Promise<void> => {
       while (goesOn(this.bodies) && this.faults.length < 20 && !this.server.hasEnded) {
         this.bodies++;
-        if (this.bodies % 10 === 0) await this.#rowByRow();
-        else await this.#damaged();
+        await this.#damaged();
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, worker));
@@ -83,66 +77,6 @@ export class BulkFuzz {
         this.#fault('damaged gzip looks whole', body, sent);
       }
       if (due === undefined && !isGzipped) this.#fault('whole, though it cannot be read', body, sent);
-    }
-  }
-
-  /** Rows of which some are damaged so that they stay one row: every other row against the library. */
-  async #rowByRow(): Promise<void> {
-    const { random } = this;
-    const count = below(300, random);
-    const isCsv = random() < 0.5;
-    const positions = Array.from({ length: count }, () =>
-      random() < 0.2 ? undefined : ([4 + random() * 22, 99 + random() * 21] as const),
-    );
-    const lines = positions.map((position) => {
-      const [latDeg, lngDeg] = position ?? [21, 105];
-      const line = Buffer.from(isCsv ? `${latDeg},${lngDeg}` : `{"lat":${latDeg},"lng":${lngDeg}}`);
-      // Quotes, line ends and what makes a line blank would change the number of rows.
-      const damaged = position === undefined ? mutated(line, random, ['é', '[', '1e', ',', '}']) : line;
-      const kept = Buffer.from(damaged.map((byte) => (byte < 33 || byte === 34 ? 120 : byte)));
-      // CSV that is not UTF-8 ends the body.
-      return isCsv && !isUtf8(kept) ? Buffer.from(kept.map((byte) => (byte > 127 ? 120 : byte))) : kept;
-    });
-    if (!isCsv)
-      for (const [i, p] of positions.entries())
-        if (p !== undefined) lines[i] = Buffer.from(`{"lat":${p[0]},"lng":${p[1]}}`);
-    const kept = lines.map((line) => (line.length === 0 ? Buffer.from('x') : line));
-    const body: Body = {
-      operation: 'encode',
-      format: isCsv ? 'csv' : 'ndjson',
-      bytes: Buffer.concat([
-        Buffer.from(isCsv ? 'lat,lng\n' : ''),
-        ...kept.flatMap((l) => [l, Buffer.from('\n')]),
-      ]),
-    };
-    const answer = await this.#send(body, body.bytes, '');
-    if (answer.status !== 200 || !answer.isWhole) {
-      this.#fault(`rows answered ${answer.status}, whole: ${answer.isWhole}`, body, body.bytes);
-      return;
-    }
-    this.whole++;
-    const rows = answer.bytes
-      .toString('latin1')
-      .split('\n')
-      .slice(isCsv ? 1 : 0, -1);
-    if (rows.length !== count) this.#fault(`${rows.length} rows for ${count}`, body, body.bytes);
-    for (const [i, position] of positions.entries()) {
-      if (position === undefined) continue;
-      const due = this.#codeOf(position[0], position[1]);
-      const row = rows[i] ?? '';
-      const isRight = isCsv
-        ? row.split(',')[2] === (due ?? '')
-        : row.startsWith(`{"hexcodes":${due === undefined ? 'null' : `"${due}"`},`);
-      this.rowsChecked++;
-      if (!isRight) this.#fault(`row ${i} is ${row}, due ${due}`, body, body.bytes);
-    }
-  }
-
-  #codeOf(latDeg: number, lngDeg: number): string | undefined {
-    try {
-      return this.#library.encode(latDeg, lngDeg, 13).hexcodes;
-    } catch {
-      return undefined;
     }
   }
 
