@@ -1,7 +1,9 @@
 // Whether a reader's work is bounded by its bytes: files around one piece of text that repeats, of every textual format
 // and at every place of it, of a size and of four times that size.
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { foreignFile } from '#dist/tables/foreign-files.js';
 import type { Hexcodes } from '#hexcodes';
 import { findCode } from '#hexcodes/geometry';
@@ -50,6 +52,24 @@ const xlsx = (inRow: string, more: WorkbookXml = {}): Uint8Array => {
   return workbookXml({ sheets: { s: `<row>${head}</row><row>${inRow}</row>` }, ...more });
 };
 
+/** A GeoPackage whose table has SQL with the text in it four times, which SQLite would not write. */
+function gpkg(text: string): Uint8Array {
+  const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sql-'));
+  const database = new Database(join(folder, 'a.gpkg'));
+  database.exec(`
+    CREATE TABLE gpkg_geometry_columns(table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER, z TINYINT, m TINYINT);
+    INSERT INTO gpkg_geometry_columns VALUES('t', 'geom', 'POINT', 4326, 0, 0);
+    CREATE TABLE t(fid INTEGER PRIMARY KEY, geom POINT);
+    INSERT INTO t(geom) VALUES(NULL);
+    PRAGMA writable_schema=1`);
+  const sql = `CREATE TABLE t(fid INTEGER PRIMARY KEY, geom POINT, a INTEGER ${text.repeat(4)}`;
+  database.prepare("UPDATE sqlite_master SET sql=? WHERE name='t'").run(sql);
+  database.close();
+  const bytes = readFileSync(join(folder, 'a.gpkg'));
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
+
 /** The extension of each file is before the blank of its name. */
 const PLACES: readonly Place[] = [
   cell('csv field', 'lat,lng,note\n', (text) => `21,105,${oneLine(text)}`),
@@ -85,6 +105,7 @@ const PLACES: readonly Place[] = [
   whole('xlsx place', (text) => xlsx(`<c r="${text}1"/>`)),
   whole('xlsx texts', (texts) => xlsx('<c t="s"><v>0</v></c>', { texts })),
   whole('xlsx format', (text) => xlsx('<c><v>1</v></c>', { formats: [text] })),
+  whole('gpkg sql', gpkg),
   whole('dat whole', (text) => text),
 ];
 

@@ -32,8 +32,14 @@ const XML = [
   ...['<c/>', '<si/>', '<si><r><t>a</t></r></si>', '<r><t>a</t></r>', '""m', 'y;', '['],
 ];
 
+const SQL = [
+  ...['[', '"', '`', "'", '--', '/*', '(', ')', ',', '""', "x'", 'DEFAULT ', 'DEFAULT (', '- ', '1e', '9'],
+  ...['CHECK ', '\u00a0', '/* */'],
+];
+
 test.each(LinearWork.places)('%s', async (place) => {
   const pieces = /^(?:gpx|kml|xlsx)/.test(place) ? [...PIECES, ...XML] : [...PIECES];
+  if (place === 'gpkg sql') pieces.push(...SQL);
   if (place === 'csv header') pieces.push('c{n},');
   for (const piece of pieces) expect(await work.faultOf(place, piece)).toBeUndefined();
 });

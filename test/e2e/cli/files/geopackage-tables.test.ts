@@ -378,67 +378,6 @@ test.skipIf(!hasGdal)(`pages that belong to two rows are refused${gdalNote}`, as
   );
 });
 
-test.skipIf(!hasGdal)(`the SQL of a table is read in one pass${gdalNote}`, async () => {
-  const hostile = [
-    '[',
-    '"',
-    '`',
-    "'",
-    '--',
-    '/*',
-    '(',
-    ')',
-    ',',
-    '""',
-    "x'",
-    'DEFAULT ',
-    'DEFAULT (',
-    '- ',
-    '1e',
-    '9',
-    'CHECK ',
-    '\u00a0',
-    '/* */',
-  ];
-  const SIZES = [50_000, 200_000] as const;
-  // SQLite writes no table of this SQL; of a file it is read as it stands.
-  const sqlOf = (sql: string): string[] => [
-    ...['CREATE TABLE t(fid INTEGER PRIMARY KEY, geom POINT)', 'INSERT INTO t(geom) VALUES({g})'],
-    ...[
-      'PRAGMA writable_schema=1',
-      `UPDATE sqlite_master SET sql='${sql.replaceAll("'", "''")}' WHERE name='t'`,
-    ],
-  ];
-  const fileOf = (size: number, i: number): string => `sql-${i}-${size}.gpkg`;
-  write(
-    Object.fromEntries(
-      hostile.flatMap((each, i) =>
-        SIZES.map((size) => [
-          fileOf(size, i),
-          {
-            sql: sqlOf(`CREATE TABLE t(fid INTEGER PRIMARY KEY, geom POINT, a INTEGER ${each.repeat(size)}`),
-          },
-        ]),
-      ),
-    ),
-  );
-  const cpuMs = async (name: string): Promise<number> => {
-    const { user } = process.cpuUsage();
-    await linesOf(folder.file(name)).catch((error: Error) => expect(error.name).toBe('CliFailure'));
-    return (process.cpuUsage().user - user) / 1000;
-  };
-  for (const [i, each] of hostile.entries()) {
-    // Four times the bytes. A busy machine disturbs single runs, work that is not in proportion shows in each.
-    const ratio = async (): Promise<number> => {
-      const few = await cpuMs(fileOf(SIZES[0], i));
-      return (await cpuMs(fileOf(SIZES[1], i))) / Math.max(few, 30);
-    };
-    let least = await ratio();
-    for (let again = 0; again < 3 && least >= 8; again++) least = Math.min(least, await ratio());
-    expect([each, least < 8]).toEqual([each, true]);
-  }
-});
-
 // Damaged GeoPackages: each gives rows or an error that says what is wrong, and ends.
 
 const FILES = ['shops.gpkg', 'gdal-areas.gpkg', 'gdal-two-layers.gpkg'].map(broughtFile);
