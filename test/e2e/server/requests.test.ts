@@ -1,14 +1,9 @@
 // Requests that are odd or hostile: byte by byte, closed in the midst, pipelined, with lines that other servers read or
 // refuse, with Expect; and how long a connection may rest.
 
-import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { askRaw, call, rawClient } from '../../support/http-calls.js';
@@ -292,20 +287,7 @@ test('bytes beyond ASCII at the ends of a value are dropped, and in the middle i
   expect(await idFor('a\x84b')).toMatch(/^[A-Za-z0-9._-]{6,}$/);
 });
 
-test('the document says so', () => {
-  const document = readFileSync('docs/http.md', 'utf8');
-  for (const words of [
-    'a folded header line',
-    'header lines that end in LF alone',
-    'TLS on the plain port',
-    'bytes beyond ASCII at either end',
-  ])
-    expect(document).toContain(words);
-});
-
 describe('Expect', () => {
-  const run = promisify(execFile);
-
   const KEY = 'one_key_0123456789abcdef';
 
   const server = sharedServer({ apiKeys: [{ name: 'one', secret: KEY }] });
@@ -313,15 +295,6 @@ describe('Expect', () => {
   const CONTINUED = /^HTTP\/1\.1 100 Continue\r\n\r\n$/;
 
   const random = randomFrom(100);
-
-  function has(command: string): boolean {
-    try {
-      execFileSync(command, ['--version'], { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
-    }
-  }
 
   /** The word with letters of either case. */
   const anyCase = (word: string): string =>
@@ -387,39 +360,6 @@ describe('Expect', () => {
     const bodiless = `GET /v1/hexcodes/encode?lat=21&lng=105.8 HTTP/1.1\r\nHost: a\r\nX-API-Key: ${KEY}\r\nExpect: 100-Continue\r\n\r\n`;
     expect(await askRaw(await client(), [bodiless])).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
-
-  test.skipIf(!has('curl'))('curl, which would wait for a minute, is answered', async () => {
-    const { stdout } = await run('curl', [
-      ...['-sS', '--max-time', '20', '--expect100-timeout', '60', '-H', 'Expect: 100-cONTINUE'],
-      ...['-H', `X-API-Key: ${KEY}`, '-H', 'Content-Type: application/json', '-d', POINT],
-      `http://127.0.0.1:${server.port}/v1/hexcodes/encode`,
-    ]);
-    expect(stdout).toContain('-6GHP4-83RF');
-  });
-
-  const JAVA = `
-import java.net.URI; import java.net.http.*;
-public class Waiting { public static void main(String[] a) throws Exception {
-  for (var version : HttpClient.Version.values()) {
-    var client = HttpClient.newBuilder().version(version).build();
-    for (int n = 0; n < 2; n++) System.out.println(client.send(HttpRequest.newBuilder(URI.create(a[0])).header("X-API-Key", a[1])
-      .header("Content-Type", "application/json").expectContinue(true).POST(HttpRequest.BodyPublishers.ofString(a[2])).build(),
-      HttpResponse.BodyHandlers.ofString()).statusCode());
-  } } }`;
-
-  test.skipIf(!has('java'))(
-    "Java's client, which spells it 100-Continue, is answered",
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'hexcodes-expect-'));
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-      const file = join(folder, 'Waiting.java');
-      writeFileSync(file, JAVA);
-      const url = `http://127.0.0.1:${server.port}/v1/hexcodes/encode`;
-      const { stdout } = await run('java', [file, url, KEY, POINT], { timeout: 100_000 });
-      expect(stdout.trim().split('\n')).toEqual(['200', '200', '200', '200']);
-    },
-    120_000,
-  );
 });
 
 interface Call {

@@ -108,42 +108,6 @@ describe('reports', () => {
     expect(byCode(report!.byAdmin)).toEqual({ [N]: count('21.02,105.85'), [S]: count('10.77,106.7') });
   });
 
-  test('a code counts for its province in every spelling', () => {
-    expect([N.length, S.length].sort()).toEqual([2, 3]);
-    const spellings = [NORTH.hexcodes, SOUTH.hexcodes].flatMap((code) => [
-      code,
-      code.toLowerCase(),
-      code.replaceAll('-', ''),
-      ` ${code.replaceAll('-', ' ')}`,
-      code.replaceAll('-', '. '),
-      code.replace('N', 'Ｎ'),
-      code.slice(0, 1).toLowerCase() + code.slice(1),
-    ]);
-    const due = { [N]: 7, [S]: 7 };
-    for (const operation of ['decode csv csv', 'decode csv ndjson'])
-      expect(byCode(convert(operation, `hexcodes\n${spellings.join('\n')}\nHN-\n`).report!.byAdmin)).toEqual(
-        due,
-      );
-    const lines = spellings.map((code) => JSON.stringify(code)).join('\n');
-    for (const operation of ['decode ndjson ndjson', 'decode ndjson csv'])
-      expect(byCode(convert(operation, lines).report!.byAdmin)).toEqual(due);
-  });
-
-  test('rows that the host writes are counted like others', () => {
-    // A number beyond 19 digits, an id with an escape, a code with an escape: none of these is the kernel’s to write.
-    const points = [
-      '{"lat":21.02880000000000000000001,"lng":105.8525}',
-      '{"lat":21,"lng":105.8,"id":"\\u0041"}',
-    ];
-    const csv = convert('encode ndjson csv', points.join('\n'));
-    expect(byCode(csv.report!.byAdmin)).toEqual({ [N]: 2 });
-    expect(Buffer.from(csv.bytes).toString()).toContain(`\nA,21,105.8,${N}-`);
-    const code = NORTH.hexcodes;
-    const hex = code.charCodeAt(0).toString(16);
-    const codes = [`{"hexcodes":"\\u00${hex}${code.slice(1)}"}`, JSON.stringify(code)];
-    expect(byCode(convert('decode ndjson csv', codes.join('\n')).report!.byAdmin)).toEqual({ [N]: 2 });
-  });
-
   test('refused rows have no province, and each is a failed row', () => {
     const body = `lat,lng\n${'21,105.85\n'.repeat(9000)}`;
     const { report } = convert('encode csv csv', body, 'UNAVAILABLE');
@@ -151,12 +115,6 @@ describe('reports', () => {
     expect(failedRowsOf(report!).map(({ row }) => row)).toEqual(
       Array.from({ length: 9000 }, (_, row) => row),
     );
-  });
-
-  test('a job that asks for none gets none, and answer frames have none', () => {
-    const { job, blocks } = wire.cut({ input: 'ndjson' }, ['[21,105.8]\n']);
-    expect(wire.block(job, blocks[0]!).report).toBeUndefined();
-    expect(convert('encode ndjson frames', '[21,105.8]\n').report).toBeUndefined();
   });
 });
 

@@ -41,13 +41,6 @@ describe('through the command', () => {
     expect(stdout).toContain(`\n7,21.0288,105.8525,${VALUES},HN-6GHP4-83RFR,`);
   });
 
-  test('a workbook into a workbook keeps them', async () => {
-    folder.write('book.xlsx', BOOK);
-    await folder.run('encode book.xlsx -q -o out.xlsx');
-    const { stdout } = await folder.run('encode out.xlsx -q --to csv --prefix n_');
-    expect(stdout).toContain(`\n7,21.0288,105.8525,${VALUES},HN-6GHP4-83RFR,`);
-  });
-
   test.each([
     ['aggregate', '--time', 'ts', '--bucket', '1h', '--by', 'province', '--to', 'csv'],
     ['track', '--id', 'id', '--time', 'ts', '--to', 'csv'],
@@ -282,8 +275,8 @@ describe('cells', () => {
     expect(found.map((row) => row.slice(0, 2))).toEqual(wanted);
   });
 
-  test('a cell that names no style has the first; every second of a day is itself', async () => {
-    const seconds = Array.from({ length: 86_400 / 7 }, (_, i) => 7 * i);
+  test('a cell that names no style has the first; seconds of a day are themselves', async () => {
+    const seconds = Array.from({ length: 86_400 / 67 }, (_, i) => 67 * i);
     const rows = seconds.map((second) =>
       rowOf(position.replaceAll('s="0"', 's="1"'), `<c><v>${46024 + second / 86_400}</v></c>`),
     );
@@ -687,11 +680,12 @@ print(json.dumps([[text(value) for value in row] for row in rows]))
       });
     };
 
-    const CASES = ['', 'date1904="1"', 'date1904="true"'].flatMap((system) =>
-      [true, false].flatMap((hasPlaces) =>
-        [true, false].map((isShared) => [system, hasPlaces, isShared] as const),
-      ),
-    );
+    const CASES = [
+      ['', true, true],
+      ['date1904="1"', false, true],
+      ['date1904="true"', true, false],
+      ['', false, false],
+    ] as const;
     test.each(CASES)('%j, places %s, shared texts %s', async (system, hasPlaces, isShared) => {
       folder.write('drawn.xlsx', drawn(system, hasPlaces, isShared));
       const found = await ours('drawn.xlsx');
@@ -805,27 +799,6 @@ print(json.dumps([[text(value) for value in row] for row in rows]))
         const found = await readBy('openpyxl', 'out.xlsx');
         expect(found.map((row) => row.slice(0, 8))).toEqual(wanted);
       }
-    });
-
-    test('workbooks that are written', async () => {
-      const names = ['t', 'd', 'm', 'h', 'e', 'n', 'i'];
-      const row = [
-        'Hà Nội',
-        '2026-01-02',
-        '2026-01-02T23:30:00.123',
-        '08:30:00',
-        'PT26H5M0S',
-        '21.0288',
-        '861234567890123457',
-      ];
-      folder.write('plain.csv', `lat,lng,${names}\n21.0288,105.8525,${row}\n`);
-      await folder.run('encode plain.csv -q -o written.xlsx');
-      const texts = row.map((text, c) => (names[c] === 'i' ? text : judged(text)));
-      for (const judge of ['openpyxl', 'calamine'])
-        expect((await readBy(judge, 'written.xlsx')).map((each) => each.slice(2, -4))).toEqual([
-          names,
-          texts,
-        ]);
     });
   });
 });

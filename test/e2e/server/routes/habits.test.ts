@@ -47,15 +47,6 @@ describe('habits of callers', () => {
     expect(details).toMatchObject([{ parameter: 'latitude' }]);
   });
 
-  test('items of a batch and rows of NDJSON have these names, too', async () => {
-    const item = '{"latitude":21.0288,"longitude":105.8525}';
-    const { results } = (await (await post('encode/batch', `{"points":[${item}]}`)).json()) as {
-      results: { hexcodes: string }[];
-    };
-    expect(results[0]?.hexcodes).toBe(CODE);
-    expect(await (await post('encode/bulk', `${item}\n`, 'application/x-ndjson')).text()).toContain(CODE);
-  });
-
   test.each([
     `decode?hexcodes=${CODE}&apikey=`,
     `decode?hexcodes=${CODE}&hx_0123456789abcdefghijklmnopqrstuvwxyz=1`,
