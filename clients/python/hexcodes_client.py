@@ -118,7 +118,11 @@ class HexcodesClient:
             raise ValueError(f"base_url is an address like http://127.0.0.1:8080/v1, not {base_url!r}")
         self._address = address
         self._path = address.path.rstrip("/")
-        self._headers = {} if api_key is None else {"X-API-Key": api_key}
+        # A key that is read from a file has a line end; http.client would show any other in its error.
+        key = None if api_key is None else api_key.strip()
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise ValueError("api_key has a character that no header can hold")
+        self._headers = {} if key is None else {"X-API-Key": key}
         self._timeout_s = timeout_s
         self._retries = retries
         self._connection: Optional[http.client.HTTPConnection] = None
@@ -232,8 +236,7 @@ class HexcodesClient:
 
     def admin_units(self) -> List[Dict[str, Any]]:
         """The 34 provinces: admin_code, name, merged_units."""
-        units: List[Dict[str, Any]] = self._json("GET", "/admin-units")["admin_units"]
-        return units
+        return _rows(self._json("GET", "/admin-units"), "admin_units")
 
     async def encode_stream(
         self,
@@ -252,19 +255,16 @@ class HexcodesClient:
     # HTTP
 
     def _batch(self, path: str, name: str, items: Sequence[Any], more: Dict[str, Any]) -> BatchAnswer:
-        whole: BatchAnswer = {"status": "OK", "summary": {"total": 0, "ok": 0, "failed": 0}, "results": []}
+        results: List[Dict[str, Any]] = []
         for at in range(0, max(1, len(items)), BATCH_ITEMS):
             sent = list(items[at : at + BATCH_ITEMS])
-            answer = self._json("POST", path, {**more, name: sent})
-            if not isinstance(answer.get("results"), list) or len(answer["results"]) != len(sent):
+            part = _rows(self._json("POST", path, {**more, name: sent}), "results")
+            if len(part) != len(sent):
                 raise HexcodesError("PROTOCOL", "the answer has not a result for each item", 200)
-            for result in answer["results"]:
-                if "index" in result:
-                    result["index"] += at
-            whole["results"].extend(answer["results"])
-            for word, count in answer["summary"].items():
-                whole["summary"][word] += count
-        return whole
+            for i, result in enumerate(part):
+                results.append({**result, "index": at + i} if "index" in result else result)
+        ok = sum(result.get("status") == "OK" for result in results)
+        return {"status": "OK", "summary": {"total": len(results), "ok": ok, "failed": len(results) - ok}, "results": results}
 
     def _frames(self, operation: int, resolution: int, records: bytes, size: int) -> bytes:
         """The records of the answers to frames of these records, without headers."""
@@ -284,13 +284,14 @@ class HexcodesClient:
         for frame in range(-(-count // FRAME_POINTS)):
             if at + _HEADER.size > len(data):
                 raise HexcodesError("UNREACHABLE", "the answer was cut off", 200)
-            _, _, frame_status, _, seq, points, _ = _HEADER.unpack_from(data, at)
-            if frame_status != 0:
+            version, answered, frame_status, _, seq, points, _ = _HEADER.unpack_from(data, at)
+            if (version, answered) == (1, operation) and frame_status != 0:
                 word = {2: "OVER_QUERY_LIMIT", 3: "UNAVAILABLE"}.get(frame_status, "INVALID_REQUEST")
                 raise HexcodesError(word, f"the service refused a frame with status {frame_status}", 200)
             at += _HEADER.size
             end = at + points * answer_size
-            if (seq, points) != (frame, min(FRAME_POINTS, count - frame * FRAME_POINTS)) or end > len(data):
+            due = (1, operation, frame, min(FRAME_POINTS, count - frame * FRAME_POINTS))
+            if (version, answered, seq, points) != due or end > len(data):
                 raise HexcodesError("PROTOCOL", "the answer has other frames than were sent", 200)
             parts.append(data[at:end])
             at = end
@@ -355,8 +356,11 @@ class HexcodesClient:
                 if failures > 0:
                     await asyncio.sleep(_wait_s(failures))
                 try:
-                    async with connect(url, subprotocols=["hexcodes.v1.binary"], additional_headers=self._headers,
-                                       compression=None, max_size=1 << 21, ping_interval=None) as socket:
+                    opening = connect(url, subprotocols=["hexcodes.v1.binary"], additional_headers=self._headers,
+                                      compression=None, max_size=1 << 21, ping_interval=None)
+                    # A redirect would send the key and the positions to an address that the caller has not named.
+                    opening.process_redirect = lambda exc: exc
+                    async with opening as socket:
                         ready = _object(await asyncio.wait_for(socket.recv(), self._timeout_s))
                         if ready.get("type") != "ready" or ready.get("format") != 1:
                             raise HexcodesError("PROTOCOL", "the stream did not begin with a ready frame of format 1")
@@ -421,9 +425,9 @@ class HexcodesClient:
                 except (InvalidHandshake, OSError, asyncio.TimeoutError) as error:
                     failures += 1
                     status = getattr(getattr(error, "response", None), "status_code", 0)
-                    if 400 <= status < 500 and status != 429 or failures > _MAX_CONNECTIONS:
-                        raise HexcodesError("REQUEST_DENIED" if status in (401, 403) else "UNREACHABLE",
-                                            f"no stream: {error}", status) from error
+                    if 300 <= status < 500 and status != 429 or failures > _MAX_CONNECTIONS:
+                        word = "REQUEST_DENIED" if status in (401, 403) else "PROTOCOL" if 0 < status < 400 else "UNREACHABLE"
+                        raise HexcodesError(word, f"no stream: {error}", status) from error
         finally:
             if next_chunk is not None:
                 next_chunk.cancel()
@@ -519,9 +523,19 @@ def _object(data: bytes) -> Dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
+def _rows(answer: Dict[str, Any], name: str) -> List[Dict[str, Any]]:
+    """A list of objects of an answer; that of another peer may have none."""
+    rows = answer.get(name)
+    if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+        return rows
+    raise HexcodesError("PROTOCOL", f"the answer has no {name}, as no hexcodes service answers", 200)
+
+
 def _refusal(status: int, data: bytes) -> HexcodesError:
     answer = _object(data)
     word = answer.get("status")
     if not isinstance(word, str) or word == "OK":
         return HexcodesError("PROTOCOL", f"HTTP {status}, but not as a hexcodes service answers", status)
-    return HexcodesError(word, str(answer.get("message", word)), status, answer.get("details", ()), answer.get("request_id"))
+    details = answer.get("details")
+    details = details if isinstance(details, list) else []
+    return HexcodesError(word, str(answer.get("message", word)), status, details, answer.get("request_id"))

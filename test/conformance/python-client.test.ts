@@ -284,28 +284,39 @@ test.skipIf(!hasPython)('the stream beside an older websockets names the version
   );
 });
 
-test.skipIf(!hasPython)('an answer with more or fewer rows than were sent is refused', async () => {
-  const frame = (count: number): Buffer => {
-    const bytes = Buffer.alloc(16 + 20 * count);
-    bytes.set([1, 1, 0, 0]);
-    bytes.writeUInt32LE(count, 8);
-    return bytes;
-  };
-  const answers = [frame(1), frame(3), '{"status":"OK","results":[{}],"summary":{}}', '{"status":"OK"}'];
-  const { base, close } = await listening((req, res) => {
-    req.resume().on('end', () => res.end(answers.shift()));
-  });
-  onTestFinished(close);
-  const points = [
-    [21, 105],
-    [22, 105],
-  ];
-  const refused = await answersOf(
-    ['encode_many', 'encode_many', 'encode_batch', 'encode_batch'].map((name) => [name, points]),
-    `${base}/v1`,
-  );
-  expect(refused.map((answer) => answer.error)).toEqual(Array(4).fill('PROTOCOL'));
-});
+test.skipIf(!hasPython)(
+  'an answer of another peer, or with other rows than were sent, is refused',
+  async () => {
+    const frame = (count: number): Buffer => {
+      const bytes = Buffer.alloc(16 + 20 * count);
+      bytes.set([1, 1, 0, 0]);
+      bytes.writeUInt32LE(count, 8);
+      return bytes;
+    };
+    const served = ['{}', '{},null', '{},{}'].map(
+      (rows) => `{"status":"OK","results":[${rows}],"summary":{"new":1}}`,
+    );
+    const answers = [frame(1), frame(3), served[0], served[0], served[1], '{"status":"OK"}'];
+    answers.push('{"status":"INTERNAL_ERROR","details":1}', served[2]);
+    const { base, close } = await listening((req, res) => {
+      req.resume().on('end', () => res.end(answers.shift()));
+    });
+    onTestFinished(close);
+    const points = [
+      [21, 105],
+      [22, 105],
+    ];
+    const batch: Task = ['encode_batch', points];
+    const many: Task = ['encode_many', points];
+    const tasks = [many, many, many, batch, batch, ['admin_units'], batch, batch] as const;
+    const refused = await answersOf(tasks, `${base}/v1`, ' a key\n');
+    expect(refused.map((answer) => answer.error ?? answer.summary)).toEqual([
+      ...Array(6).fill('PROTOCOL'),
+      'INTERNAL_ERROR',
+      { total: 2, ok: 0, failed: 2 },
+    ]);
+  },
+);
 
 test.skipIf(!hasPython).each([
   ['in chunks', {}],
@@ -426,9 +437,16 @@ describe.skipIf(!hasWebSockets)('the stream (needs python3 with websockets)', ()
     expect(connections).toBe(4);
   });
 
-  test('a key that is not valid ends it at once', async () => {
+  test('a key that is not valid, and a redirect, end it at once', async () => {
     const { path } = pointsFile('denied.bin', 10);
     const [answer] = await answersOf([['encode_stream', path, 10, 9]], undefined, 'no key');
     expect(answer).toMatchObject({ error: 'REQUEST_DENIED', http: 401 });
+    const asked: unknown[] = [];
+    const far = await listening((req, res) => res.end(`${asked.push(req.headers)}`));
+    const Location = far.base.replace('http', 'ws');
+    const near = await listening((_, res) => res.writeHead(307, { Location }).end());
+    const [sent] = await answersOf([['encode_stream', path, 10, 9]], `${near.base}/v1`);
+    await Promise.all([near.close(), far.close()]);
+    expect([sent, asked]).toMatchObject([{ error: 'PROTOCOL', http: 307 }, []]);
   });
 });

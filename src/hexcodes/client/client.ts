@@ -74,21 +74,24 @@ async function batch<Item, Result>(
 ): Promise<BatchAnswer<Result>> {
   if (!Array.isArray(items)) throw badArgument('a batch is an array of items');
   const results: Served[] = [];
-  const summary = { total: 0, ok: 0, failed: 0 };
   for (let first = 0; first === 0 || first < items.length; first += MAX_BATCH_ITEMS) {
     const sent = items.slice(first, first + MAX_BATCH_ITEMS);
-    const part = await http.post<BatchAnswer<Served>>(path, body(sent), signal);
-    if (part.results?.length !== sent.length)
+    const part = rowsOf<Served>(await http.post(path, body(sent), signal), 'results');
+    if (part.length !== sent.length)
       throw new HexcodesClientError('PROTOCOL', `${path} was not answered with a result for each item`);
-    for (const result of part.results) {
-      const { index } = result;
-      results.push(inOurWords(index === undefined ? result : { ...result, index: first + index }));
-    }
-    summary.total += part.summary.total;
-    summary.ok += part.summary.ok;
-    summary.failed += part.summary.failed;
+    for (const [i, result] of part.entries())
+      results.push(inOurWords(result.index === undefined ? result : { ...result, index: first + i }));
   }
+  const ok = results.filter(({ status }) => status === 'OK').length;
+  const summary = { total: results.length, ok, failed: results.length - ok };
   return { status: 'OK', summary, results: results as Result[] };
+}
+
+/** @throws HexcodesClientError PROTOCOL where an answer has no such list of objects, as that of another peer */
+function rowsOf<Row extends object>(answer: object, name: string): Row[] {
+  const rows = (answer as { readonly [member: string]: unknown })[name];
+  if (Array.isArray(rows) && rows.every((row) => typeof row === 'object' && row !== null)) return rows;
+  throw new HexcodesClientError('PROTOCOL', `the answer has no ${name}, as no hexcodes service answers`);
 }
 
 function pairsOf(latLng: Float64Array): [number, number][] {
@@ -266,8 +269,7 @@ export class HexcodesClient {
     const segment = segmentOf(text);
     if (segment === undefined) return [];
     const path = `hexcodes/${segment}/suggestions${query}`;
-    const { suggestions } = await this.#http.get<{ suggestions: SuggestedCode[] }>(path, signal);
-    return suggestions.slice(0, limit);
+    return rowsOf<SuggestedCode>(await this.#http.get(path, signal), 'suggestions').slice(0, limit);
   }
 
   /**
@@ -329,8 +331,7 @@ export class HexcodesClient {
   /** The 34 provinces; the index of each is its admin number. */
   async adminUnits(options: CallOptions = {}): Promise<AdminUnitRow[]> {
     requireOptions(options, 'adminUnits', CALL_OPTIONS);
-    const path = 'admin-units';
-    return (await this.#http.get<{ admin_units: AdminUnitRow[] }>(path, options.signal)).admin_units;
+    return rowsOf(await this.#http.get('admin-units', options.signal), 'admin_units');
   }
 
   /**

@@ -259,10 +259,13 @@ test('another peer, or a path that is none, is PROTOCOL and never a position out
     await expect(stranger.encode(0, 0)).rejects.toMatchObject({ code: 'PROTOCOL' });
   }
   // Fewer rows, more, and a part of them are never taken for the whole.
-  for (const results of ['', '"results":null,', '"results":[{}],', '"results":[{},{},{}],']) {
-    const url = await against((_, res) => res.end(`{"status":"OK",${results}"summary":{}}`));
-    const call = new HexcodesClient({ baseUrl: url }).encodeBatch([0, 1].map((lat) => [lat, 105] as const));
-    await expect(call).rejects.toMatchObject({ code: 'PROTOCOL' });
+  for (const results of ['', 'null', '[{}]', '[{},{},{}]', '[null,{}]']) {
+    const rows = results && `,"results":${results},"suggestions":[1],"admin_units":{}`;
+    const url = await against((_, res) => res.end(`{"status":"OK"${rows}}`));
+    const client = new HexcodesClient({ baseUrl: url });
+    const batch = () => client.encodeBatch([0, 1].map((lat) => [lat, 105] as const));
+    for (const call of [batch, () => client.suggest('x'), () => client.adminUnits()])
+      await expect(call()).rejects.toMatchObject({ code: 'PROTOCOL' });
   }
   const part = await against((_, res) => res.writeHead(206, { 'Content-Type': 'text/csv' }).end('lat,lng\n'));
   const bulk = { operation: 'encode', format: 'csv', source: new Uint8Array(1) } as const;
