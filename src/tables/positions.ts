@@ -32,8 +32,9 @@ export function textsOf({ rows }: FirstRows, column: number): string[] {
 
 /** A column that holds whole positions. */
 export type WholePosition =
+  /** Texts, and JSON objects by the members that each has. */
   | { readonly kind: 'text'; readonly column: number }
-  /** Members of a JSON object, outermost first. */
+  /** Members of a JSON object that are chosen, outermost first. */
   | {
       readonly kind: 'nested';
       readonly column: number;
@@ -45,38 +46,49 @@ export type WholePosition =
 export function wholePosition(sample: FirstRows, hasHeader: boolean): WholePosition | null {
   const { names } = sample;
   for (const column of positionColumns(names)) {
-    const where = nestedIn(sample, column) ?? textIn(sample, column);
-    if (where !== null) return where;
+    if (holdsObjects(sample, column) || holdsPositions(sample, column)) return { kind: 'text', column };
   }
   const all = names.map((_, i) => i);
-  const nested = all.flatMap((column) => nestedIn(sample, column) ?? []);
-  if (nested.length === 1) return nested[0]!;
+  const nested = all.filter((column) => holdsObjects(sample, column));
+  if (nested.length === 1) return { kind: 'text', column: nested[0]! };
   const texts = all.filter((column) => holdsPositions(sample, column));
   const isOnly = texts.length === 1 && (!hasHeader || names.length === 1);
   return isOnly ? { kind: 'text', column: texts[0]! } : null;
 }
 
-/** The members of a column's objects that form a position: lat and lng in all their names, or a GeoJSON point. */
-export function nestedIn(sample: FirstRows, column: number): WholePosition | null {
+/** Whether the first object of a column has a position. */
+export function holdsObjects(sample: FirstRows, column: number): boolean {
   const first = textsOf(sample, column).find((text) => text.startsWith('{'));
-  if (first === undefined) return null;
-  let object: Record<string, unknown>;
   try {
-    object = JSON.parse(first) as Record<string, unknown>;
+    return first !== undefined && membersIn(JSON.parse(first)) !== null;
   } catch {
-    return null;
+    return false;
   }
-  if (object.type === 'Point' && Array.isArray(object.coordinates)) {
-    return { kind: 'nested', column, lat: ['coordinates', '1'], lng: ['coordinates', '0'] };
-  }
-  const keys = Object.keys(object);
-  const { lat, lng } = pairColumns(keys);
-  if (lat.length !== 1 || lng.length !== 1) return null;
-  return { kind: 'nested', column, lat: [keys[lat[0]!]!], lng: [keys[lng[0]!]!] };
 }
 
-const textIn = (sample: FirstRows, column: number): WholePosition | null =>
-  holdsPositions(sample, column) ? { kind: 'text', column } : null;
+interface Members {
+  readonly lat: readonly string[];
+  readonly lng: readonly string[];
+}
+
+const OF_GEOJSON: Members = { lat: ['coordinates', '1'], lng: ['coordinates', '0'] };
+/** The object before, whose names most objects of a column have. */
+let last: { readonly joined: string; readonly members: Members | null } = { joined: '', members: null };
+
+/** The members of an object that form a position: lat and lng in all their names, or a GeoJSON point. */
+function membersIn(value: unknown): Members | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const object = value as Record<string, unknown>;
+  if (object.type === 'Point' && Array.isArray(object.coordinates)) return OF_GEOJSON;
+  const keys = Object.keys(object);
+  const joined = keys.join('\0');
+  if (joined !== last.joined) {
+    const { lat, lng } = pairColumns(keys);
+    const isPair = lat.length === 1 && lng.length === 1;
+    last = { joined, members: isPair ? { lat: [keys[lat[0]!]!], lng: [keys[lng[0]!]!] } : null };
+  }
+  return last.members;
+}
 
 /** Whether most texts of a column are whole positions. */
 export function holdsPositions(sample: FirstRows, column: number): boolean {
@@ -128,14 +140,14 @@ const NONE: Position = [Number.NaN, Number.NaN, false];
 export function positionInText(text: string, where: WholePosition): Position {
   // A column may have objects in some rows and texts in others, whichever the first rows have.
   if (!/^\s*[{[]/.test(text)) return wholeIn(text) ?? NONE;
-  const at = where.kind === 'nested' ? where : nestedIn({ names: [''], rows: [[text.trimStart()]] }, 0);
-  if (at?.kind !== 'nested') return wholeIn(text) ?? NONE;
   let object: unknown;
   try {
     object = JSON.parse(text);
   } catch {
-    return NONE;
+    return (where.kind === 'text' && wholeIn(text)) || NONE;
   }
+  const at = where.kind === 'nested' ? where : membersIn(object);
+  if (at === null) return wholeIn(text) ?? NONE;
   if (repeatedMember(text) !== undefined) return NONE;
   // Geometries of GeoJSON may give their system, and members next to the position a hemisphere.
   if (otherSystemOf(object) !== null || hemisphereFault(Object.keys(object ?? {})) !== undefined) return NONE;
@@ -214,7 +226,7 @@ export function isHeader(
     (column) =>
       below === null ||
       isPosition(below[column] ?? '') ||
-      nestedIn({ names: fields, rows: [below] }, column) !== null,
+      holdsObjects({ names: fields, rows: [below] }, column),
   );
 }
 

@@ -12,7 +12,6 @@ import {
   type FirstRows,
   holdsAngles,
   isHeader,
-  nestedIn,
   positionInText,
   wholePosition,
 } from '../../tables/positions.js';
@@ -77,8 +76,7 @@ const numberAt = (fields: readonly string[], column = -1): number =>
 /** A whole position in a field. */
 function wholeAt(fields: readonly string[], column: number) {
   const text = fields[column]!.trim();
-  const where = nestedIn({ names: fields, rows: [fields] }, column) ?? ({ kind: 'text', column } as const);
-  const at = positionInText(text, where);
+  const at = positionInText(text, { kind: 'text', column });
   // Bare numbers may be anything.
   const isLikely = /[^-+\d.,;\s]/.test(text) || (within(at[0], LATITUDES) && within(at[1], LONGITUDES));
   return Number.isNaN(at[0]) || !isLikely || NUMBER.test(text) ? undefined : { column, at };
@@ -274,8 +272,7 @@ export function positionReader(sample: FirstRows, columns: Columns): PositionOf 
   if (columns.kind === 'codes') return undefined;
   if (columns.kind === 'position') {
     const { column } = columns;
-    const where = nestedIn(sample, column) ?? { kind: 'text', column };
-    return (fields) => positionInText((fields[column] ?? '').trim(), where);
+    return (fields) => positionInText((fields[column] ?? '').trim(), { kind: 'text', column });
   }
   const { lat, lng } = columns;
   if (!holdsAngles(sample, lat, 'lat') && !holdsAngles(sample, lng, 'lng')) return undefined;

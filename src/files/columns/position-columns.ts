@@ -14,9 +14,9 @@ import {
 } from '../../hexcodes/wire/rows/column-names.js';
 import { plainNumber } from '../../hexcodes/wire/rows/csv-fields.js';
 import {
+  holdsObjects,
   holdsPositions,
   isPosition,
-  nestedIn,
   otherSystemIn,
   positionInText,
   shapesIn,
@@ -240,9 +240,8 @@ function chosenNested(names: readonly string[], { lat, lng }: ColumnChoice): Pos
 
 /** A column of whole positions that an option or the file names. */
 function declaredAt(sample: Sample, column: number): WholePosition {
-  const nested = nestedIn(sample, column);
-  if (nested !== null) return nested;
-  const arePairs = sample.geometries?.arePairs(sample.names[column]!) === true;
+  const arePairs =
+    sample.geometries?.arePairs(sample.names[column]!) === true && !holdsObjects(sample, column);
   return arePairs ? { kind: 'nested', column, lat: ['1'], lng: ['0'] } : { kind: 'text', column };
 }
 

@@ -337,25 +337,41 @@ describe('positions in other columns than a pair', () => {
   });
 });
 
-test('objects in some rows of a column, and texts in others', async () => {
+test('objects of any names in some rows of a column, and texts in others', async () => {
   const texts = [
     '"21.0288,105.8525"',
     '{"lat":21.0288,"lng":105.8525}',
+    '{"latitude":21.0288,"lon":105.8525}',
+    '{"type":"Point","coordinates":[105.8525,21.0288]}',
     '"POINT(105.8525 21.0288)"',
+    '{"lat":21.0288}',
     '5',
     '[1]',
   ];
-  const rows = texts.map((text) => `{"position":${text}}\n`).join('');
-  for (const to of ['ndjson', 'csv']) {
-    const { stdout } = await quiet(rows, 'encode', '--to', to);
-    const found = stdout.split('\n').filter((line) => /HN-6GHP4-83RFR|INVALID_REQUEST/.test(line));
-    expect(found.map((line) => line.includes(HOAN_KIEM))).toEqual([true, true, true, false, false]);
+  const due = texts.map((_, i) => i < 5);
+  // The first row decides nothing about the others.
+  for (const first of [0, 1, 3]) {
+    const given = [...texts.slice(first), ...texts.slice(0, first)];
+    const rows = given.map((text) => `{"position":${text}}\n`).join('');
+    for (const to of ['ndjson', 'csv']) {
+      const { stdout } = await quiet(rows, 'encode', '--to', to);
+      const found = stdout.split('\n').filter((line) => /HN-6GHP4-83RFR|INVALID_REQUEST/.test(line));
+      expect(found.map((line) => line.includes(HOAN_KIEM))).toEqual([
+        ...due.slice(first),
+        ...due.slice(0, first),
+      ]);
+    }
   }
+  // Members that are chosen are read, and no others.
+  const chosen = ['--lat', 'position.lat', '--lng', 'position.lng', '--to', 'ndjson'];
+  const rows = texts.map((text) => `{"position":${text}}\n`).join('');
+  const only = (await quiet(rows, 'encode', ...chosen)).stdout.trim().split('\n');
+  expect(only.map((line) => line.includes('"OK"'))).toEqual(texts.map((_, i) => [0, 1, 4].includes(i)));
   // Rows beyond those that columns are inferred from are read by the same rule.
   const many = `${'{"position":"21.0288,105.8525"}\n'.repeat(300)}${rows}`;
   const { stdout } = await quiet(many, 'encode', '--position', 'position', '--to', 'ndjson');
   const last = stdout.trim().split('\n').slice(-texts.length);
-  expect(last.map((line) => line.includes(HOAN_KIEM))).toEqual([true, true, true, false, false]);
+  expect(last.map((line) => line.includes(HOAN_KIEM))).toEqual(due);
 });
 
 test.each([
