@@ -8,7 +8,16 @@ import { encodingHint } from '../../content/kinds.js';
 import { type Input, isFlush } from '../../disk/input.js';
 import { badInput, type CliFailure } from '../../exit-codes.js';
 import { BATCH_BYTES, BATCH_ROWS, type TableRows, type TableSource } from '../table.js';
-import { type CsvDialect, eachRow, fieldsOf, headerStart, leadOf, raggedFault, rowFault } from './dialect.js';
+import {
+  COMMA,
+  type CsvDialect,
+  eachRow,
+  fieldsOf,
+  headerStart,
+  leadOf,
+  raggedFault,
+  rowFault,
+} from './dialect.js';
 
 const MAX_HEADER_BYTES = 1024 * 1024;
 
@@ -79,7 +88,7 @@ export async function openText(input: Input, dialect: CsvDialect, kernel?: Kerne
     lineEnd: lineEndOf(row),
     endOffset: first,
     blocks: (from, nextRow) =>
-      rowBlocks(content(from), { delimiter, names, file: input.name, kernel }, nextRow),
+      rowBlocks(content(from), { delimiter, names, row, file: input.name, kernel }, nextRow),
   };
 }
 
@@ -105,21 +114,27 @@ async function* rowBlocks(
   of: {
     readonly delimiter: number;
     readonly names: readonly string[];
+    /** The first row, a header or not. */
+    readonly row: Uint8Array;
     readonly file: string;
     readonly kernel: Kernel | undefined;
   },
   nextRow: () => number,
 ): AsyncGenerator<Uint8Array> {
-  const { delimiter, names, file, kernel } = of;
+  const { delimiter, names, row, file, kernel } = of;
   const buffers = new BlockBuffers();
   const splitter = new CsvSplitter(delimiter, buffers, kernel);
+  const ofTable = latin1(row).startsWith(TABLE) ? rowsOfTable(latin1(row)) : (block: Uint8Array) => block;
   function* texts(blocks: Iterable<Uint8Array<ArrayBuffer>>): Generator<Uint8Array> {
     for (const block of blocks) {
       // A failed row before the one that is not a text ends a run that stops at failed rows.
-      const rows = rowsOfText(block, delimiter);
+      const table = ofTable(block);
+      const rows = rowsOfText(table, delimiter);
       if (rows.length > 0) yield rows;
-      if (rows.length < block.length)
+      if (rows.length < table.length)
         throw notText(block.subarray(rows.length), file, delimiter, names, nextRow());
+      if (rows.length < block.length)
+        throw badInput({ file, row: nextRow() }, 'a table with other columns begins', SPLIT);
       buffers.giveBack(block);
     }
   }
@@ -133,6 +148,25 @@ async function* rowBlocks(
     if (error instanceof BulkInputError) throw badInput({ file, row: nextRow() }, error.message);
     throw error;
   }
+}
+
+/** The beginning of each header of InfluxDB's annotated CSV, which has several tables, one below the other. */
+const TABLE = ',result,table,';
+const SPLIT = `Split it at its blank lines: tr -d '\\r' < FILE | awk -v RS= '{ print > ("table" NR ".csv") }'`;
+const latin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1').trimEnd();
+
+/** The rows of a block before a header that is not the first one. */
+function rowsOfTable(header: string): (block: Uint8Array) => Uint8Array {
+  return (block) => {
+    let end = block.length;
+    if (Buffer.from(block.buffer, block.byteOffset, block.length).includes(TABLE))
+      eachRow(block, COMMA, (start, stop) => {
+        const row = latin1(block.subarray(start, stop));
+        if (end === block.length && row.startsWith(TABLE) && row !== header) end = start;
+      });
+    return block.subarray(0, end);
+  };
 }
 
 /** The rows of a block before the first that is not UTF-8 text; the block itself if all rows are. */

@@ -87,7 +87,7 @@ export function csvQuoted(text: string, delimiter = ','): string {
   return isOther ? `"${text.replaceAll('"', '""')}"` : quotedField(text, delimiter);
 }
 
-const COMMA = 44;
+export const COMMA = 44;
 /** Number of rows from which columns are inferred. */
 export const SAMPLE_ROWS = 100;
 

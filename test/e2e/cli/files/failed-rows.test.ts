@@ -281,6 +281,7 @@ describe('a header that names a column twice', () => {
 describe('a malformed file: the message names file, row and column, and no output is left', () => {
   const long = Buffer.alloc(100 * 1024 * 1024, 'x');
   const head = 'id,lat,lng\n1,21,105\n';
+  const INFLUX = '#group,,,,\r\n,result,table,lat,lng\r\n,,0,21,105\r\n';
   /** Each with the place that the message names. */
   const cases: [name: string, content: string | Uint8Array, place: string][] = [
     ['utf8.csv', Buffer.from(`${head}\xff,21,105\n`, 'latin1'), 'row 2, column id'],
@@ -288,6 +289,7 @@ describe('a malformed file: the message names file, row and column, and no outpu
     ['quote.csv', `${head}"2,21,105\n`, 'row 2'],
     ['last.csv', `id,lat,lng,note\n1,21,105,a\n2,21,105,"b\n`, 'row 2'],
     ['long.csv', Buffer.concat([Buffer.from(head), long]), 'row 2'],
+    ['tables.csv', `${INFLUX}\r\n#group,,,,\r\n,result,table,lng,lat\r\n,,1,21,105\r\n`, 'row 3'],
     ['empty.csv', '', ''],
     ['missing.csv', 'id,x\n1,2\n', ''],
     ['twice.csv', 'lat,LAT,lng\n1,2,3\n', ''],
@@ -320,6 +322,11 @@ describe('a malformed file: the message names file, row and column, and no outpu
       expect.stringContaining(place === '' ? name : `${name}, ${place}`),
     ]);
     expect(folder.names().filter((each) => each.startsWith('result-'))).toEqual([]);
+  });
+
+  test('a further table of the same columns is none', async () => {
+    const { code, stdout } = await folder.run('encode --to ndjson -q', { stdin: `${INFLUX}${INFLUX}` });
+    expect([code, stdout.match(/"OK"/g)]).toEqual([0, ['"OK"', '"OK"']]);
   });
 
   // From a pipe, encode converts in one thread and decode by workers.
