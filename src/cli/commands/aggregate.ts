@@ -20,7 +20,7 @@ interface Options extends PointOptions {
   readonly by: string;
   readonly resolution: string;
   readonly time?: string;
-  readonly bucket: string;
+  readonly bucket?: string;
   readonly zone: string;
   readonly where: readonly string[];
   readonly count?: boolean;
@@ -38,7 +38,7 @@ export default function declare(program: Command): void {
       .option('--by <keys>', 'cell, province, or both with a comma between', 'cell,province')
       .option('-r, --resolution <0-15>', 'of the cells; 8 has edges of 530 m', '8')
       .option('--time <column>', 'group by time, too: the column of times')
-      .option('--bucket <length>', 'of time: 15m, 1h, 1d, 1w, …', '1h')
+      .option('--bucket <length>', 'of --time: 15m, 1h, 1d, 1w, …; default 1h')
       .option('--zone <name>', 'whose clock cuts the buckets', 'Asia/Ho_Chi_Minh')
       .option('--where <condition>', "COLUMN OP VALUE, as 'speed > 5'; several must all be true", gathered)
       .option('--count', 'how many points; the default without --sum and --avg')
@@ -81,7 +81,8 @@ async function aggregate(files: string[], options: Options): Promise<void> {
   const clock = new ZoneClock(options.zone);
   const [added, averaged] = [[...new Set(options.sum)], [...new Set(options.avg)]];
   const sums = [...new Set([...added, ...averaged])];
-  const bucketMs = bucketMsOf(options.bucket);
+  const bucketMs = bucketMsOf(options.bucket ?? '1h');
+  if (options.bucket !== undefined && options.time === undefined) throw badUsage('--bucket is for --time');
   const conditions = (options.where ?? []).map(conditionOf);
   const wanted = {
     numbers: sums,

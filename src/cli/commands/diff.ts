@@ -8,7 +8,7 @@ import {
   positionReader,
   withoutContradictions,
 } from '../../files/columns/position-columns.js';
-import { CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
+import { badUsage, CliFailure, EXIT, reasonOf } from '../../files/exit-codes.js';
 import { requireFormat } from '../../files/format.js';
 import type { TableRows } from '../../files/formats/table.js';
 import { codeTextOf } from '../../files/formats/values/column-text.js';
@@ -95,6 +95,8 @@ async function listChanges(
   const choice = { lat, lng, position, code: column, prefix: '' };
   const isPositions = [lat, lng, position].some((each) => each !== undefined);
   const isCodes = column !== undefined || (!isPositions && codeColumns(sample.names).length > 0);
+  if (isCodes && (isPositions || options.resolution !== undefined))
+    throw badUsage('a column of codes is compared: --resolution and columns of positions do not apply to it');
   let compare: Compare;
   let indexes: readonly number[];
   if (isCodes) {

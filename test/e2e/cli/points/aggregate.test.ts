@@ -203,6 +203,7 @@ test('values that are not numbers are counted, positions and times that are none
 test('wrong options and columns, and a file in which nothing is grouped', async () => {
   expect((await aggregate('-o', 'points.csv')).code).toBe(2);
   expect((await aggregate('-r', '16')).code).toBe(2);
+  expect((await aggregate('--bucket', '1d')).code).toBe(2);
   folder.write('abroad.csv', 'lat,lng\n48.8,2.3\n');
   const ran = await folder.run('aggregate abroad.csv -o abroad.out.csv');
   expect([ran.code, folder.read('abroad.out.csv')]).toEqual([1, 'hexcodes,h3_cell,admin_code,count\n']);

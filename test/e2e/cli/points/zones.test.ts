@@ -279,6 +279,8 @@ test('codes: by the centre of their cells, with the same cell', async () => {
   expect(ran.stdout).toBe(`row,old,new\n1,${codes[0]},${changed}\n`);
   expect(before.read(changed)?.cell).toBe(before.read(codes[0]!)?.cell);
   expect(ran.stderr).toBe('4 rows: 1 change; 1 not understood, the first in row 4\n');
+  for (const ignored of ['-r 9', '--lat id --lng id'])
+    expect((await folder.run(`diff old.bin new.bin codes.csv --column place ${ignored}`)).code).toBe(2);
 });
 
 test('an equal index: nothing changes', async () => {
