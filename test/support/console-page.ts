@@ -4,7 +4,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  type CDPSession,
+  chromium,
+  type Page,
+} from 'playwright-core';
 
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 export const hasChromium = existsSync(CHROMIUM);
@@ -140,10 +146,10 @@ export async function downloaded(page: Page, selector: string): Promise<{ name: 
 }
 
 /** Pixels of the map that are nearly of a colour. */
-export async function pixelsOf(page: Page, wanted: readonly number[]): Promise<number> {
+export async function pixelsOf(page: Page, wanted: readonly number[], tolerance = 3): Promise<number> {
   const png = (await page.locator('#map').screenshot()).toString('base64');
   return page.evaluate(
-    async ([data, color]) => {
+    async ([data, color, most]) => {
       const image = new Image();
       image.src = `data:image/png;base64,${data}`;
       await image.decode();
@@ -153,11 +159,40 @@ export async function pixelsOf(page: Page, wanted: readonly number[]): Promise<n
       const { data: bytes } = context.getImageData(0, 0, image.width, image.height);
       let found = 0;
       for (let at = 0; at < bytes.length; at += 4)
-        if ((color as number[]).every((part, i) => Math.abs(bytes[at + i]! - part) <= 3)) found++;
+        if ((color as number[]).every((part, i) => Math.abs(bytes[at + i]! - part) <= most)) found++;
       return found;
     },
-    [png, wanted] as const,
+    [png, wanted, tolerance] as const,
   );
+}
+
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+  readonly isTouched: boolean;
+  /** Pixels of the device for each of the page: 2 is a window zoomed to 200 %. */
+  readonly ratio: number;
+}
+
+/** One for each branch of the style sheets. The first and the last are seen with a map of WebGL, too. */
+export const SCREENS: readonly Screen[] = [
+  { width: 1440, height: 900, isTouched: false, ratio: 1 },
+  { width: 1280, height: 720, isTouched: false, ratio: 1 },
+  { width: 640, height: 360, isTouched: false, ratio: 2 },
+  { width: 740, height: 360, isTouched: true, ratio: 1 },
+  { width: 390, height: 844, isTouched: true, ratio: 1 },
+  { width: 320, height: 640, isTouched: true, ratio: 1 },
+];
+export const ENDS = [SCREENS[0]!, SCREENS.at(-1)!];
+
+/** The screen of another device, without a new page. */
+export async function turnTo(
+  session: CDPSession,
+  { width, height, isTouched, ratio }: Screen,
+): Promise<void> {
+  const metrics = { width, height, deviceScaleFactor: ratio, mobile: isTouched };
+  await session.send('Emulation.setDeviceMetricsOverride', metrics);
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: isTouched, maxTouchPoints: 1 });
 }
 
 // Faults that a person would find with a page as it is on the screen, by the boxes of its elements: cut off, one over

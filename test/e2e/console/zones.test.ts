@@ -6,9 +6,13 @@ import {
   axeOf,
   type ConsolePage,
   downloaded,
+  ENDS,
   hasChromium,
   mapState,
+  pixelsOf,
+  SCREENS,
   screenFaults,
+  turnTo,
 } from '../../support/console-page.js';
 import { randomFrom } from '../../support/open-world.js';
 import { ServedConsole } from '../../support/served-console.js';
@@ -59,34 +63,7 @@ async function drawZone(page: Page, spots: readonly Spot[], name?: string): Prom
   expect(focused).toBe(true);
 }
 
-/** How many pixels of a picture of the map are nearly of a colour. */
-async function pixelsOf(page: Page, color: readonly number[]): Promise<number> {
-  const png = (await page.locator('#map').screenshot()).toString('base64');
-  return page.evaluate(
-    async ([data, wanted]) => {
-      const letters = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-      const bitmap = await createImageBitmap(new Blob([letters], { type: 'image/png' }));
-      const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')!;
-      context.drawImage(bitmap, 0, 0);
-      const bytes = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
-      let found = 0;
-      for (let at = 0; at < bytes.length; at += 4)
-        if (wanted.every((part, i) => Math.abs(bytes[at + i]! - part) <= 12)) found++;
-      return found;
-    },
-    [png, color] as const,
-  );
-}
-
-/** One for each branch of the style sheets. The first and the last are seen with a map of WebGL, too. */
-const SCREENS = [
-  { width: 1440, height: 900, isTouched: false },
-  { width: 740, height: 360, isTouched: true },
-  { width: 390, height: 844, isTouched: true },
-  { width: 320, height: 640, isTouched: true },
-];
-
-const ENDS = [SCREENS[0]!, SCREENS.at(-1)!];
+const FEW_SCREENS = SCREENS.filter(({ isTouched, width }) => isTouched || width === 1440);
 
 async function tap(session: CDPSession, at: { x: number; y: number }): Promise<void> {
   await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [at] });
@@ -313,7 +290,7 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
         [0, 114, 178],
         [230, 159, 0],
       ])
-        await expect.poll(() => pixelsOf(page, color)).toBeGreaterThan(200);
+        await expect.poll(() => pixelsOf(page, color, 12)).toBeGreaterThan(200);
       expect(faults).toEqual([]);
       // Answers and counts are the same with each map.
       if (hasWebgl) return;
@@ -355,16 +332,11 @@ describe.skipIf(!hasChromium)('needs Chromium: zones', () => {
       expect(faults).toEqual([]);
     });
 
-    test.each(hasWebgl ? ENDS : SCREENS)('$width × $height', async ({ width, height, isTouched }) => {
+    test.each(hasWebgl ? ENDS : FEW_SCREENS)('$width × $height', async (screen) => {
       const { page, faults } = opened;
+      const { width, isTouched } = screen;
       const session = await page.context().newCDPSession(page);
-      await session.send('Emulation.setDeviceMetricsOverride', {
-        width,
-        height,
-        deviceScaleFactor: 1,
-        mobile: isTouched,
-      });
-      await session.send('Emulation.setTouchEmulationEnabled', { enabled: isTouched, maxTouchPoints: 1 });
+      await turnTo(session, screen);
       const found: string[] = [];
       for (const [colorScheme, locale] of [
         ['light', 'vi'],
