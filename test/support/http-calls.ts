@@ -126,3 +126,17 @@ export async function askRaw(
   while (!until.test(client.text().slice(before)) && !client.socket.destroyed) await sleep(5);
   return client.text().slice(before);
 }
+
+/** The status of a call with a key. */
+export const statusOf = async ({ base }: Pick<TestServer, 'base'>, key: string): Promise<number> =>
+  (await fetch(`${base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
+
+/** Waits until a server has seen a change of a key. */
+export async function becomes(server: TestServer, key: string, status: number): Promise<void> {
+  await expect.poll(() => statusOf(server, key)).toBe(status);
+}
+
+/** Waits until a server has logged a text. */
+export async function logged(server: TestServer, text: string): Promise<void> {
+  await expect.poll(() => server.log()).toContain(text);
+}

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { becomes } from '../../support/http-calls.js';
 import { startServer } from '../../support/server.js';
 import { ownFolder } from '../../support/shared.js';
 
@@ -158,17 +159,10 @@ describe('files of keys', () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--force')]);
 
     const server = await startServer({ dataDir: dir });
-    const becomes = async (key: string, status: number) => {
-      const now = async () =>
-        (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
-      for (let tries = 0; tries < 400 && (await now()) !== status; tries++)
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      expect(await now()).toBe(status);
-    };
-    await becomes(late.text, 200);
+    await becomes(server, late.text, 200);
     expect(keys(['restore', file('backup'), '--force']).code).toBe(0);
-    await becomes(late.text, 401);
-    await becomes(text, 200);
+    await becomes(server, late.text, 401);
+    await becomes(server, text, 200);
     await server.stop();
 
     const fresh = join(root, 'fresh');

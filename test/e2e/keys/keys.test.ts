@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RawBulkPeer, requestHead } from '../../support/bulk-bodies.js';
+import { becomes, statusOf } from '../../support/http-calls.js';
 import {
   type KeyChanger,
   type KeySettings,
@@ -36,20 +37,11 @@ describe('keys of a running server', () => {
   /** `hexcodes keys …` in another process. */
   const keys = (...args: string[]) => command.run(['keys', ...args, '--data-dir', server.dataDir]);
 
-  const statusOf = async (key: string) =>
-    (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
-
-  /** Waits until the server has seen a change. */
-  async function becomes(key: string, status: number): Promise<void> {
-    for (let tries = 0; tries < 200 && (await statusOf(key)) !== status; tries++) await sleep(25);
-    expect(await statusOf(key)).toBe(status);
-  }
-
   test('a running server sees keys made, disabled and revoked by another process', async () => {
     const made = await keys('create', '--name', 'fleet', '--show');
     const key = made.stdout.trim();
     expect(key).toMatch(/^hxk_[A-Za-z0-9_-]{43}$/);
-    await becomes(key, 200);
+    await becomes(server, key, 200);
 
     const line = (await keys('list')).stdout.split('\n').find((l) => l.endsWith('\tfleet')) ?? '';
     const [id = '', state] = line.split('\t');
@@ -57,13 +49,13 @@ describe('keys of a running server', () => {
     expect(made.stderr).toContain(id);
 
     await keys('disable', id);
-    await becomes(key, 403);
+    await becomes(server, key, 403);
     const disabled = await fetch(`${server.base}/v1/meta?apikey=${key}`);
     expect(await disabled.json()).toMatchObject({ status: 'REQUEST_DENIED' });
     await keys('revoke', id);
-    await becomes(key, 401);
+    await becomes(server, key, 401);
     expect((await keys('list')).stdout).toContain(`${id}\trevoked`);
-    expect(await statusOf(server.key)).toBe(200);
+    expect(await statusOf(server, server.key)).toBe(200);
   });
 
   test('a revoked key stays revoked; unknown ids are refused, and so is a pipe without --show', async () => {
@@ -91,7 +83,7 @@ describe('keys of a running server', () => {
     expect(made.stdout).toBe('');
     expect(made.stderr).not.toContain(key);
     expect(statSync(out).mode & 0o777).toBe(0o600);
-    await becomes(key, 200);
+    await becomes(server, key, 200);
     expect((await keys('create', '--name', 'again', '--out', out)).code).toBe(1);
     expect((await keys('list')).stdout).not.toContain('again');
     rmSync(folder, { recursive: true });
@@ -348,14 +340,9 @@ describe('scopes', () => {
         next = keyText;
       }),
     );
-    const becomes = async (key: string, status: number) => {
-      for (let tries = 0; tries < 800 && (await call('/v1/meta', key)).status !== status; tries++)
-        await sleep(10);
-      expect((await call('/v1/meta', key)).status).toBe(status);
-    };
-    await becomes(next, 200);
+    await becomes(server, next, 200);
     expect((await call('/v1/meta', text)).status).toBe(200);
-    await becomes(text, 401);
+    await becomes(server, text, 401);
     expect((await call('/v1/meta', next)).status).toBe(200);
   });
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { becomes, logged, statusOf } from '../../support/http-calls.js';
 import { noPostgres, POSTGRES_PASSWORD, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
@@ -48,17 +49,6 @@ describe.skipIf(noPostgres !== undefined)(
       return { text: stdout.trim(), id: /made key (\w+)/.exec(stderr)?.[1] as string };
     };
     const node = () => startServer({ store, keyPepper: PEPPER, dataDir: mkdtempSync(join(root, 'node-')) });
-    const statusOf = async (server: TestServer, key: string) =>
-      (await fetch(`${server.base}/v1/meta`, { headers: { 'X-API-Key': key } })).status;
-    async function becomes(server: TestServer, key: string, status: number): Promise<void> {
-      for (let tries = 0; tries < 1500 && (await statusOf(server, key)) !== status; tries++) await sleep(10);
-      expect(await statusOf(server, key)).toBe(status);
-    }
-    async function logged(server: TestServer, text: string): Promise<void> {
-      for (let tries = 0; tries < 1500 && !server.log().includes(text); tries++) await sleep(10);
-      expect(server.log()).toContain(text);
-    }
-
     test('two nodes made at once share one first key, and follow every change; no secret is in their logs', async () => {
       const nodes = await Promise.all([node(), node()]);
       const first = nodes.map(({ key }) => key).filter((key) => key !== '');

@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { logged } from '../../support/http-calls.js';
 import { scrape, sumOf } from '../../support/metrics.js';
 import { noPostgres, Postgres } from '../../support/postgres.js';
 import { startServer, type TestServer } from '../../support/server.js';
@@ -443,10 +444,6 @@ describe('one node', () => {
 
   const used = async (server: TestServer) =>
     (await (await fetch(`${server.base}/v1/usage`, { headers: { 'X-API-Key': server.key } })).json()).day;
-
-  async function logged(server: TestServer, text: string): Promise<void> {
-    while (!server.log().includes(text)) await sleep(20);
-  }
 
   const readiness = async (server: TestServer) =>
     (await fetch(`http://127.0.0.1:${server.adminPort}/readyz`)).text();
