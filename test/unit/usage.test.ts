@@ -26,21 +26,6 @@ import {
 describe('the calendar', () => {
   const HOUR_MS = 3_600_000;
   const at = (text: string): number => Date.parse(text);
-  const isoOf = (ms: number): string => new Date(ms).toISOString();
-
-  test('days and months of Ho Chi Minh City begin at 17:00 UTC', () => {
-    const { day, month } = new Calendar('Asia/Ho_Chi_Minh', at('2026-11-30T18:00:00Z')).periods;
-    expect([day.name, isoOf(day.startMs), isoOf(day.endMs)]).toEqual([
-      '2026-12-01',
-      '2026-11-30T17:00:00.000Z',
-      '2026-12-01T17:00:00.000Z',
-    ]);
-    expect([month.name, isoOf(month.startMs), isoOf(month.endMs)]).toEqual([
-      '2026-12',
-      '2026-11-30T17:00:00.000Z',
-      '2026-12-31T17:00:00.000Z',
-    ]);
-  });
 
   test.each([
     ['UTC', '2024-02-29T12:00:00Z', 24],

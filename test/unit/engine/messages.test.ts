@@ -60,15 +60,6 @@ describe('formats', () => {
       });
     });
 
-    test.each<Record<string, string>>([
-      { 'Hexcodes-Format': 'xml' },
-      { 'Hexcodes-Resolution': '16' },
-      { 'Hexcodes-Operation': 'x'.repeat(99) },
-      { 'Hexcodes-Format': 'json', 'Hexcodes-Operation': 'decode' },
-    ])('%j is refused', (headers) => {
-      expect(() => shape('b', headers)).toThrow(UnreadableMessage);
-    });
-
     test.each(['a', 'a=xml', 'a b=csv', '=csv'])('%j is not a rule', (text) => {
       expect(() => readFormatRule(text)).toThrow();
     });
@@ -93,15 +84,6 @@ describe('formats', () => {
       const wanted = answerByLibrary(library, latLng, 7);
       expect(Buffer.compare(bytes, wanted)).toBe(0);
       expect([points, failed]).toEqual([count, new DataView(wanted.buffer).getUint32(12, true)]);
-    });
-
-    test.each([
-      [new Uint8Array(0)],
-      [encodeFrame(new Float64Array(4)).subarray(0, -1)],
-      [new Uint8Array(16)],
-      [Uint8Array.from([1, 1, 99, 0, ...new Array(12).fill(0)])],
-    ])('a damaged frame %#', async (bytes) => {
-      await expect(convert(bytes, 'frames')).rejects.toThrow(UnreadableMessage);
     });
 
     test('CSV without a header row, by the columns of the rules', async () => {
