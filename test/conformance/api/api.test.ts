@@ -4,8 +4,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type DescribedApi, DescribedServer, valuesOf } from '../../support/described-api.js';
+import { sharedOf } from '../../support/shared.js';
+
+const described = sharedOf(
+  () => DescribedServer.start(),
+  (made) => made.stop(),
+);
 
 // The answers that /openapi.json shows beside each operation: what a service says today, as the schemas say.
 describe('answers', async () => {
@@ -13,12 +19,6 @@ describe('answers', async () => {
   const { recordAnswers } = (await import(program)) as {
     recordAnswers(base: string, key: string): Promise<Record<string, Record<string, unknown>>>;
   };
-
-  let described: DescribedServer;
-  beforeAll(async () => {
-    described = await DescribedServer.start();
-  });
-  afterAll(() => described.stop());
 
   test('every operation shows one, as a service gives it and as its schema says; it says which are shortened', async () => {
     const { api, server } = described;
@@ -81,14 +81,11 @@ describe('answers', async () => {
 
 // The calls for products that track vehicles, made from the description at /openapi.json and answered as it says.
 describe('trackers', () => {
-  const settings = { seed: 23, numRuns: 100 };
-  let described: DescribedServer;
+  const settings = { seed: 23, numRuns: 40 };
   let api: DescribedApi;
-  beforeAll(async () => {
-    described = await DescribedServer.start();
+  beforeAll(() => {
     api = described.api;
   });
-  afterAll(() => described.stop());
 
   test('POST /v1/traccar: what is allowed is taken, each of its times too; all else is refused as described', async () => {
     const operation = api.operation('/v1/traccar', 'post');

@@ -294,3 +294,10 @@ test.each([
   );
   expect([code, stdout]).toEqual([0, 'admin_code,province,sum_id\nHN,Hà Nội,31996000\n']);
 });
+
+test('more rows than a sheet of Excel holds are refused with a way out', async () => {
+  folder.write('rows.csv', `lat,lng\n${'1,2\n'.repeat(1_048_576)}`);
+  const { code, stderr } = await folder.run('encode rows.csv -q -o rows.xlsx');
+  expect([code, stderr]).toEqual([4, expect.stringMatching(/of Excel.*\n.*write CSV/is)]);
+  expect(folder.names()).not.toContain('rows.xlsx');
+});

@@ -116,12 +116,12 @@ test('every object of a file is read, in its order', async () => {
       const due = Array.from({ length: rows }, (_, row) => String(lngOf(row)));
       expect(await lngsOf(text, 'in')).toEqual(due);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
 test.skipIf(!hasGdal)(`no row that GDAL reads is left out${gdalNote}`, async () => {
-  const files = fc.sample(file, { numRuns: 150, seed: 7 });
+  const files = fc.sample(file, { numRuns: 80, seed: 7 });
   const judged = gdal(JUDGE, [], JSON.stringify(files.map(({ text }) => text))) as (number[] | null)[];
   let isAll = 0;
   for (const [i, rows] of judged.entries()) {
@@ -149,7 +149,7 @@ test('chunks may end anywhere', async () => {
       expect(texts).toHaveLength(rows);
       for (const each of texts) JSON.parse(each);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
@@ -329,6 +329,6 @@ test('properties of features that look alike are read and kept as JSON.parse rea
       );
       expect(lines.every((line) => Object.keys(JSON.parse(line) as object).at(-1) === 'status')).toBe(true);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });

@@ -425,7 +425,7 @@ test('bytes that are others', async () => {
         expect(await answerTo(bytes)).not.toBe('');
       },
     ),
-    { numRuns: 750 },
+    { numRuns: 300 },
   );
 });
 
@@ -438,7 +438,7 @@ test('a content that ends early, or pages in another order', async () => {
       bytes.copyWithin(page(to), page(from), page(from) + 512);
       expect(await answerTo(bytes)).not.toBe('');
     }),
-    { numRuns: 150 },
+    { numRuns: 75 },
   );
 });
 
