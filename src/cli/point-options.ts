@@ -37,7 +37,7 @@ export async function openTable(
 ) {
   const input = await openInput(path, inputOptionsOf(options));
   const format = formatOf(input, from);
-  const dialect = dialectOf(input.head, format, csvChoiceOf(options), isCode, searched);
+  const dialect = dialectOf(input, { from: format }, csvChoiceOf(options), isCode, searched);
   const source = await openSource(input, format, 'any', dialect);
   refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
   const names = source.columns.map(({ name }) => name);

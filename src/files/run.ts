@@ -18,7 +18,7 @@ import { Targets } from './disk/targets.js';
 import { drive } from './driver.js';
 import { badUsage, CliFailure, EXIT } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName, writtenFormatOf } from './format.js';
-import { dialectOf, sampleOf, searchedBy, targetDialect } from './formats/csv/dialect.js';
+import { dialectOf, sampleOf, targetDialect } from './formats/csv/dialect.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
 import { SlowRows } from './tally.js';
 import { Interruption, Progress } from './terminal/progress.js';
@@ -109,8 +109,8 @@ export async function convertFiles(
     if (request.sort !== null && targetFormat !== 'parquet')
       throw badUsage(`--sort is for Parquet, not for ${targetFormat}`, 'Add --to parquet.');
     const isCode = (text: string): boolean => hexcodes.isValid(text);
-    const searched = searchedBy(request.columns, request.input);
-    const source = dialectOf(head, sourceFormat, request.csv, isCode, searched);
+    const formats = { from: sourceFormat, to: targetFormat };
+    const source = dialectOf(inputs.first, formats, request.csv, isCode, request.columns);
     const sample = FORMATS[sourceFormat].delimiter === null ? null : sampleOf(head, source);
     const target = targetDialect(source, sourceFormat, targetFormat, request.csv);
     const targets = openTargets(request, files, sourceFormat, targetFormat);

@@ -254,6 +254,8 @@ function addMaking(keys: Command): void {
   addStoreFlags(create).action(
     (argument: string | undefined, options: TextOptions & Record<string, unknown>) => {
       refusePipe(options);
+      if (argument !== undefined && options.name !== undefined)
+        throw badUsage('NAME and --name exclude one another');
       const name = argument ?? options.name;
       if (name === undefined) throw badUsage('whom is the key for? hexcodes keys create NAME');
       if (String(name).trim() === '') throw new CliFailure(EXIT.FAILED, 'the name is empty');

@@ -52,10 +52,8 @@ async function readTimedFile<Built>(
     const format = formatOf(input);
     if (FORMATS[format].delimiter === null)
       throw badInput({ file }, `it is ${format}, and ${what} is CSV or TSV`);
-    const { columns, batches } = await openCsv(
-      input,
-      dialectOf(input.head, format, CHOICE, () => false),
-    );
+    const dialect = dialectOf(input, { from: format }, CHOICE, () => false);
+    const { columns, batches } = await openCsv(input, dialect);
     refuseTwice(columns, file, 'Give one of them another name in the header.');
     const builder = builderOf(columns.map(({ name }) => name));
     let rows = 0;

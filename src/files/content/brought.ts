@@ -51,7 +51,8 @@ async function sheetAsCsv(
 
 function chosenSheet(sheets: readonly Sheet[], sheet: string | undefined, file: string): Sheet {
   if (sheet !== undefined) {
-    const chosen = sheets.find(({ name }) => name === sheet) ?? sheets[Number(sheet) - 1];
+    const chosen =
+      sheets.find(({ name }) => name === sheet) ?? sheets[/^\d+$/.test(sheet) ? Number(sheet) - 1 : -1];
     if (chosen !== undefined) return chosen;
   }
   const filled = sheets.filter((each) => each.firstRows(1).length > 0);

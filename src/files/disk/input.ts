@@ -8,7 +8,7 @@ import type { PointChoice } from '../../tables/shapes/shapes.js';
 import { shellWord } from '../../tables/table-error.js';
 import type { Said } from '../content/brought.js';
 import { encodingOf, inUtf8, packingOf, refuseUnreadable } from '../content/kinds.js';
-import { badInput, CliFailure, emptyName, reasonOf, unreadable } from '../exit-codes.js';
+import { badInput, badUsage, CliFailure, emptyName, reasonOf, unreadable } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOfBytes, formatOfName } from '../format.js';
 import { ceilingBytes } from '../held/ceiling.js';
 import { becameShorter, PlainFile } from './plain-file.js';
@@ -154,6 +154,8 @@ export interface Input {
   readonly sizeBytes: number | null;
   /** First bytes of the content, as `chunks` gives it; up to HEAD_BYTES. */
   readonly head: Uint8Array;
+  /** The format of a file whose rows are read as CSV: a workbook, GPX or KML; null for any other. */
+  readonly origin: FileFormat | null;
   /** Which point of lines and areas is meant, where the user has said it. */
   readonly point?: PointChoice | undefined;
   /** Layer of a GeoPackage, where the user has named it. */
@@ -275,6 +277,7 @@ export function inputOf(bytes: Uint8Array, name: string): Input {
     path: null,
     sizeBytes: null,
     head: bytes,
+    origin: null,
     file: null,
     plain: null,
     chunks,
@@ -313,7 +316,7 @@ async function ofStream(
   const passed = (of: number): void => {
     share = of;
   };
-  const { content, isVerbatim } = await readable(flushed, { ...options, plain: file, passed }, name);
+  const { content, origin, isVerbatim } = await readable(flushed, { ...options, plain: file, passed }, name);
   const { head, chunks } = await opened(content, HEAD_BYTES, options.hasHeader);
   let rowCount = 0;
   return {
@@ -321,6 +324,7 @@ async function ofStream(
     path: path === '-' ? null : path,
     sizeBytes,
     head: head.subarray(0, HEAD_BYTES),
+    origin,
     point: options.point,
     sheet: options.sheet,
     headerRow: options.headerRow,
@@ -349,20 +353,25 @@ async function readable(
   content: AsyncIterable<Uint8Array>,
   options: InputOptions & Pick<Said, 'plain' | 'passed'>,
   name: string,
-): Promise<{ content: AsyncIterable<Uint8Array>; isVerbatim: boolean }> {
+): Promise<{ content: AsyncIterable<Uint8Array>; isVerbatim: boolean; origin: FileFormat | null }> {
   const { head, chunks: whole } = await opened(content, HEAD_BYTES, options.hasHeader);
   const format = formatOfBytes(head);
-  if (FORMATS[format].readAs !== null) {
+  const { isText, readAs, title } = FORMATS[format];
+  if (options.encoding !== undefined && (!isText || readAs !== null))
+    throw badUsage(`--encoding is for text, not for ${title}`);
+  const origin = readAs === null ? null : format;
+  if (origin !== null) {
     const { broughtAsCsv } = await import('../content/brought.js');
-    return { content: await broughtAsCsv(format, whole, options, name), isVerbatim: false };
+    const rows = await broughtAsCsv(origin, whole, options, name);
+    return { content: rows, origin, isVerbatim: false };
   }
   refuseUnreadable(head, name);
   const found = encodingOf(head) ?? options.encoding ?? 'utf-8';
   const isUtf8 = found === 'utf-8';
   const text = isUtf8 ? whole : inUtf8(whole, found, name);
   if (options.headerRow !== undefined)
-    return { content: withoutRows(text, options.headerRow - 1), isVerbatim: false };
-  return { content: text, isVerbatim: isUtf8 };
+    return { content: withoutRows(text, options.headerRow - 1), origin, isVerbatim: false };
+  return { content: text, origin, isVerbatim: isUtf8 };
 }
 
 /**

@@ -15,7 +15,7 @@ import { type Input, type InputOptions, openInput, statOf, withoutEmpty } from '
 import { CliFailure } from '../exit-codes.js';
 import { type FileFormat, FORMATS, formatOf } from '../format.js';
 import { openText } from '../formats/csv/csv.js';
-import { type CsvChoice, type CsvDialect, dialectOf, searchedBy } from '../formats/csv/dialect.js';
+import { type CsvChoice, type CsvDialect, dialectOf } from '../formats/csv/dialect.js';
 import { CsvRowReader } from '../formats/csv/read-csv.js';
 import { NdjsonRowReader } from '../formats/ndjson/read-ndjson.js';
 import { openSource, sampled } from '../formats/open.js';
@@ -153,19 +153,13 @@ async function* pointBatches(hexcodes: Hexcodes, files: PointFiles): AsyncGenera
     const input = await openInput(path, files.input);
     let read = input;
     try {
-      const pruned = await prunedParquet(input, files);
+      const format = formatOf(input, files.from);
+      const dialect = dialectOf(input, { from: format }, files.csv, isCode, files.columns);
+      const pruned = format === 'parquet' ? await prunedParquet(input, files) : null;
       if (pruned !== null) {
         yield* batchesOf(pruned.rows(), pruned.columns, [], input, earlierBytes);
         continue;
       }
-      const format = formatOf(input, files.from);
-      const dialect = dialectOf(
-        input.head,
-        format,
-        files.csv,
-        isCode,
-        searchedBy(files.columns, files.input),
-      );
       const { source, sample } = await sampled(await openSource(input, format, 'any', dialect));
       refuseTwice(source.columns, input.name, 'Give one of them another name in the header.');
       const { columns } = source;
@@ -211,8 +205,8 @@ async function* batchesOf(
   yield { columns, rows, latLngDeg: new Float64Array(), pair, file: input.name, firstRow, readBytes };
 }
 
-async function prunedParquet(input: Input, { from, columns, wanted }: PointFiles) {
-  if (wanted === undefined || input.file === null || formatOf(input, from) !== 'parquet') return null;
+async function prunedParquet(input: Input, { columns, wanted }: PointFiles) {
+  if (wanted === undefined || input.file === null) return null;
   return (await import('./parquet-points.js')).parquetPoints(input, columns, wanted);
 }
 

@@ -12,7 +12,7 @@ import type { Delimiter } from '../../../hexcodes/wire/job.js';
 import { csvFields, quotedField, TORN_QUOTE } from '../../../hexcodes/wire/rows/csv-fields.js';
 import { belowTitles, isHeader, isPosition, SEARCHED_ROWS } from '../../../tables/positions.js';
 import type { ColumnChoice, Sample } from '../../columns/columns.js';
-import { HEAD_BYTES } from '../../disk/input.js';
+import { HEAD_BYTES, type Input } from '../../disk/input.js';
 import { badUsage } from '../../exit-codes.js';
 import { type FileFormat, FORMATS } from '../../format.js';
 
@@ -124,17 +124,20 @@ export function requireDecimal(text: string): '.' | ',' {
 
 /**
  * The dialect of an input.
- * @param head its first bytes
  * @param isCode whether a text is a hexcode: a first row with a hexcode is not a header
  * @param columns named by the user; null where rows above the header are not searched
+ * @param formats `to` where the output may be CSV of any dialect
+ * @throws CliFailure USAGE for an option that does not apply to the formats
  */
 export function dialectOf(
-  head: Uint8Array,
-  format: FileFormat,
+  input: Input,
+  { from: format, to = null }: { readonly from: FileFormat; readonly to?: FileFormat | null },
   choice: CsvChoice,
   isCode: (text: string) => boolean,
   columns: ColumnChoice | null = null,
 ): CsvDialect {
+  refuseIdle(input, format, choice, to);
+  const { head } = input;
   const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
   const sep = sepLineOf(head);
   const collector = new HeaderCollector();
@@ -142,23 +145,38 @@ export function dialectOf(
   const row = collector.row;
   const own = FORMATS[format].delimiter;
   const usual = own?.isFixed === true ? own.usual : (sep?.delimiter ?? delimiterOf(row));
-  const delimiter = choice.delimiter ?? usual;
+  const delimiter = (input.origin === null ? choice.delimiter : null) ?? usual;
   const start = hasMark && sep === undefined ? 3 : 0;
   const fields = fieldsOf(row, start, row.length, delimiter.charCodeAt(0));
   const hasHeader = choice.hasHeader && !isData(fields, isCode);
   const dialect = { delimiter, decimal: choice.decimal, hasMark, hasHeader, titleRows: 0 };
-  if (!hasHeader || columns === null || FORMATS[format].delimiter === null) return dialect;
+  const isSearched = columns !== null && input.headerRow === undefined;
+  if (!hasHeader || !isSearched || FORMATS[format].delimiter === null) return dialect;
   if (isHeader(fields, columns)) return dialect;
   const isGiven = choice.delimiter !== null || own?.isFixed === true || sep !== undefined;
   return { ...dialect, ...titlesIn(head, columns, isGiven ? delimiter : null) };
 }
 
-/** The columns by which a header is searched; null where the user gives its row. */
-export function searchedBy(
-  columns: ColumnChoice,
-  { headerRow }: { readonly headerRow?: number | undefined },
-): ColumnChoice | null {
-  return headerRow === undefined ? columns : null;
+function refuseIdle(
+  { origin, sheet, headerRow }: Input,
+  format: FileFormat,
+  { delimiter, decimal, hasHeader }: CsvChoice,
+  target: FileFormat | null,
+): void {
+  const from = origin ?? format;
+  const isCsv = FORMATS[from].delimiter !== null;
+  const hasRows = isCsv || from === 'xlsx';
+  const isCsvWritten = target !== null && FORMATS[target].delimiter !== null;
+  const idle = (
+    [
+      ['--sheet is for workbooks and GeoPackage', sheet !== undefined && from !== 'xlsx' && from !== 'gpkg'],
+      ['--header-row is for CSV and workbooks', headerRow !== undefined && !hasRows],
+      ['--no-header is for CSV and workbooks', !hasHeader && !hasRows],
+      ['--delimiter is for CSV', delimiter !== null && !isCsv && !isCsvWritten],
+      ['--decimal is for CSV that is written', decimal === ',' && !isCsvWritten],
+    ] as const
+  ).find(([, isIdle]) => isIdle);
+  if (idle !== undefined) throw badUsage(`${idle[0]}, not for ${FORMATS[from].title}`);
 }
 
 /** The header row below titles, if there is one. */

@@ -431,3 +431,23 @@ test('a GeoPackage is refused where its last changes are elsewhere, where it is 
   folder.write('s.gpkg', bytes);
   expect(await refused('s.gpkg', '--sheet', 'x')).toContain('no layer x: it has "shops"');
 });
+
+test('options about CSV and workbooks are refused where they do not apply', async () => {
+  folder.write('p.ndjson', '{"lat":21.0288,"lng":105.8525}\n'.repeat(3));
+  folder.write('p.gpx', '<gpx><wpt lat="21.0288" lon="105.8525"/></gpx>');
+  folder.write('p.csv', 'lat,lng\n21.0288,105.8525\n');
+  await folder.run('encode p.csv -q -o p.parquet');
+  const options = ['--header-row 2', '--no-header', '--sheet 1', '--delimiter ;', '--decimal comma'];
+  for (const option of options)
+    for (const run of ['encode p.ndjson', 'encode p.gpx --to parquet -o o.parquet', 'encode p.parquet']) {
+      const { code, stderr, stdout } = await folder.run(`${run} -q ${option}`);
+      expect([run, option, code, stdout]).toEqual([run, option, 2, '']);
+      expect(stderr).toContain(`${option.split(' ')[0]} is for`);
+    }
+  for (const run of ['aggregate p.parquet --no-header', 'track p.ndjson --id a --time b --header-row 2'])
+    expect((await folder.run(run)).code).toBe(2);
+  expect((await folder.run('encode p.gpx -q --encoding utf-16le --to csv')).code).toBe(2);
+  expect((await folder.run('encode p.ndjson -q --to csv --delimiter ;')).stdout).toContain(
+    '21.0288;105.8525;HN-6GHP4-83RFR',
+  );
+});
