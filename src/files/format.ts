@@ -67,22 +67,15 @@ function meantFormat(name: string, known: readonly FileFormat[]): FileFormat | u
   return found === undefined || known.includes(found) ? found : 'geojson';
 }
 
-/**
- * The format of an input's rows: by option, else by its name, else by its first bytes.
- * @throws CliFailure USAGE where rows above a header were left out, and there is none
- */
+/** The format of an input's rows: by option, else by its name, else by its first bytes. */
 export function formatOf(
-  input: { readonly path: string | null; readonly head: Uint8Array; readonly headerRow?: number | undefined },
+  { path, head }: { readonly path: string | null; readonly head: Uint8Array },
   from: FileFormat | null = null,
 ): FileFormat {
-  const { path, head, headerRow } = input;
   const found = formatOfBytes(head);
   // The magic bytes of a binary format are more certain than a name.
   const marked = FORMATS[found].isText ? null : found;
-  const format = readFormatOf(from ?? marked ?? (path === null ? null : formatOfName(path).format) ?? found);
-  if (headerRow !== undefined && FORMATS[format].delimiter === null)
-    throw badUsage(`--header-row is for CSV and sheets, not for ${FORMATS[format].title}`);
-  return format;
+  return readFormatOf(from ?? marked ?? (path === null ? null : formatOfName(path).format) ?? found);
 }
 
 /** Whether values are written in the bytes of their types: a workbook takes them as texts. */

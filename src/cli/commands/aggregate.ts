@@ -13,7 +13,7 @@ import { duration } from '../../files/terminal/progress.js';
 import { counted } from '../../files/terminal/say.js';
 import { ADMIN_UNITS } from '../../hexcodes/admin-units.js';
 import { ProvinceBorders } from '../../hexcodes/geometry/province-borders.js';
-import { gathered, givenOptions, listed } from '../conversion-options.js';
+import { gathered, listed } from '../conversion-options.js';
 import { addPointOptions, countLines, formatTo, type PointOptions, pointFilesOf } from '../point-options.js';
 
 interface Options extends PointOptions {
@@ -71,9 +71,7 @@ Examples:
     .action(aggregate);
 }
 
-async function aggregate(files: string[], options: Options, command: Command): Promise<void> {
-  const idle = givenOptions(command).find(({ long }) => long === '--bucket' || long === '--zone');
-  if (options.time === undefined && idle !== undefined) throw badUsage(`${idle.long} is for --time`);
+async function aggregate(files: string[], options: Options): Promise<void> {
   const keys = options.by.split(',').map((key) => key.trim());
   const wrong = keys.find((key) => key !== 'cell' && key !== 'province');
   if (wrong !== undefined) throw badUsage(`--by ${options.by}: must be cell, province, or cell,province`);

@@ -59,9 +59,6 @@ describe('a header below titles', () => {
     ).not.toBe('');
     expect((await encoded(content, '-q', '--header-row', '0')).code).toBe(2);
     expect((await encoded(content, '-q', '--header-row', '99')).stderr).toContain('it ends before row 99');
-    const stdin = '{"lat":21.0288,"lng":105.8525}\n'.repeat(2);
-    for (const command of ['encode', 'aggregate'])
-      expect((await folder.run(`${command} - --header-row 2`, { stdin })).code).toBe(2);
   });
 
   test.each([
