@@ -48,8 +48,16 @@ export function workerKernel(): Promise<WorkerKernel> {
   });
 }
 
-const givenPath = (variable: 'HEXCODES_INDEX' | 'HEXCODES_REACH'): string | undefined =>
+const VARIABLES = ['HEXCODES_INDEX', 'HEXCODES_REACH'] as const;
+const givenPath = (variable: (typeof VARIABLES)[number]): string | undefined =>
   process.env[variable] || undefined;
+
+/** The files that replace shipped ones. */
+export function givenData(): { readonly variable: string; readonly path: string }[] {
+  return VARIABLES.map((variable) => ({ variable, path: givenPath(variable) ?? '' })).filter(
+    ({ path }) => path !== '',
+  );
+}
 
 function readOnce(): Promise<HexcodesData> {
   reading ??= readDataFiles(givenPath('HEXCODES_INDEX'), givenPath('HEXCODES_REACH'));
@@ -57,7 +65,7 @@ function readOnce(): Promise<HexcodesData> {
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  const given = (['HEXCODES_INDEX', 'HEXCODES_REACH'] as const).filter((variable) => givenPath(variable));
+  const given = VARIABLES.filter((variable) => givenPath(variable));
   try {
     return await work();
   } catch (error) {

@@ -19,6 +19,7 @@ import { drive } from './driver.js';
 import { badUsage, CliFailure, EXIT } from './exit-codes.js';
 import { type FileFormat, FORMATS, formatOf, formatOfName, isGzipName, writtenFormatOf } from './format.js';
 import { dialectOf, sampleOf, targetDialect } from './formats/csv/dialect.js';
+import { givenData } from './library.js';
 import type { FilesRequest, Run, RunResult } from './request.js';
 import { SlowRows } from './tally.js';
 import { Interruption, Progress } from './terminal/progress.js';
@@ -148,10 +149,11 @@ function openTargets(
   sourceFormat: FileFormat,
   targetFormat: FileFormat,
 ): Targets {
-  const inputsMs = stats.reduce((latest, { modifiedMs = null }) => {
+  const made = [...stats, ...givenData().map((data) => ({ ...data, ...statOf(data.path) }))];
+  const inputsMs = made.reduce((latest, { modifiedMs = null }) => {
     return Math.max(latest, modifiedMs ?? Number.POSITIVE_INFINITY);
   }, Number.NEGATIVE_INFINITY);
-  const shape = shapeOf(request, sourceFormat, targetFormat, stats);
+  const shape = shapeOf(request, sourceFormat, targetFormat, made);
   const notResumable = reasonNotToResume(request, output, rejects, targetFormat);
   return new Targets({ output, rejects, notResumable, isResume: request.isResume, shape, inputsMs });
 }

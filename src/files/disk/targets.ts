@@ -227,7 +227,7 @@ function startOf({ output, notResumable, isResume, shape, inputsMs }: TargetsReq
   }
   if (from.shape !== shape) {
     throw badUsage(
-      `the unfinished run of ${name} had other options or another version of hexcodes, or its input has changed since`,
+      `the unfinished run of ${name} had other options, boundary data or another version of hexcodes, or its input has changed since`,
       'Run without --resume to start again.',
     );
   }
