@@ -191,6 +191,8 @@ export interface Platform {
   readonly openSocket: OpenSocket | undefined;
   /** Whether `fetch` sends a body while it is still being produced. */
   readonly streamsBodies: boolean;
+  /** Sends the bodies of `bulk` where the options bring no `fetch`. */
+  readonly fetchBulk?: typeof globalThis.fetch;
 }
 
 export class HexcodesClient {
@@ -199,6 +201,7 @@ export class HexcodesClient {
   readonly #http: HttpCalls;
   readonly #openSocket: OpenSocket;
   readonly #streamsBodies: boolean;
+  readonly #fetchBulk: typeof globalThis.fetch;
 
   /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is not an address */
   constructor(options: ClientOptions, platform: Platform) {
@@ -219,6 +222,7 @@ export class HexcodesClient {
         ? (platform.openSocket ?? noWebSocket)
         : standardSocketOpener(options.WebSocket, fetch);
     this.#streamsBodies = platform.streamsBodies;
+    this.#fetchBulk = options.fetch ?? platform.fetchBulk ?? fetch;
   }
 
   /**
@@ -325,7 +329,7 @@ export class HexcodesClient {
   async bulk(options: BulkOptions): Promise<BulkAnswer> {
     if (options?.operation === 'decode') requireOptions(options, 'bulk of decode', BULKS.decode);
     else requireOptions(options, 'bulk', BULKS.encode);
-    return bulk(this.#http.settings, options, this.#streamsBodies);
+    return bulk({ ...this.#http.settings, fetch: this.#fetchBulk }, options, this.#streamsBodies);
   }
 
   /** The 34 provinces; the index of each is its admin number. */

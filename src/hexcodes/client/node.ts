@@ -1,5 +1,10 @@
 // hexcodes/client for Node: the stream opens its sockets with `ws`.
 
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { pipeline, Readable } from 'node:stream';
+import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { createGunzip } from 'node:zlib';
 import type { WebSocket as Ws } from 'ws';
 import { HexcodesClient as Client } from './client.js';
 import { errorOfAnswer, HexcodesClientError, unreachable } from './errors.js';
@@ -78,8 +83,7 @@ function openWith(
     });
     const finish = (): void => {
       request.destroy();
-      const header = (name: string): string | null => [answer.headers[name]].flat()[0] ?? null;
-      refuse(errorOfAnswer({ url, httpStatus: answer.statusCode ?? 0, text, header }));
+      refuse(errorOfAnswer({ url, httpStatus: answer.statusCode ?? 0, text, header: headerOf(answer) }));
     };
     answer.on('end', finish);
     answer.on('error', finish);
@@ -109,11 +113,44 @@ function openWith(
   };
 }
 
+const headerOf =
+  ({ headers }: IncomingMessage) =>
+  (name: string): string | null =>
+    [headers[name]].flat()[0] ?? null;
+
+/** A bulk body or its answer that rests for longer has lost its peer. */
+const REST_MS = 300_000;
+
+/**
+ * `fetch` as `bulk` needs it. Node's own takes an answer that is cut off for a whole one where it has
+ * `Connection: close`, as those to bodies in chunks have, and where it is gzipped.
+ */
+const fetchWhole = (url: URL, { body, signal, headers, method }: RequestInit): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const { request } = url.protocol === 'https:' ? https : http;
+    const length = body instanceof Blob ? { 'Content-Length': body.size } : {};
+    const options = {
+      method: method!,
+      signal: signal!,
+      headers: { ...(headers as Record<string, string>), ...length, 'Accept-Encoding': 'gzip' },
+    };
+    const sent = request(url, options, (answer) => {
+      const isPacked = answer.headers['content-encoding'] === 'gzip';
+      const bytes = isPacked ? pipeline(answer, createGunzip(), () => {}) : answer;
+      const { statusCode: status } = answer;
+      resolve({ status, headers: { get: headerOf(answer) }, body: Readable.toWeb(bytes) });
+    });
+    sent.setTimeout(REST_MS, () => sent.destroy(new Error(`no byte for ${REST_MS / 1000} s`)));
+    sent.on('error', reject);
+    const source = body instanceof Blob ? body.stream() : body;
+    pipeline(Readable.fromWeb(source as NodeStream), sent, (error) => error && reject(error));
+  });
+
 export * from './public.js';
 
 export class HexcodesClient extends Client {
   /** @throws HexcodesClientError BAD_ARGUMENT for a `baseUrl` that is not an address */
   constructor(options: ClientOptions) {
-    super(options, { openSocket: openNodeSocket, streamsBodies: true });
+    super(options, { openSocket: openNodeSocket, streamsBodies: true, fetchBulk: fetchWhole as never });
   }
 }
