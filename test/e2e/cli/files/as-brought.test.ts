@@ -337,6 +337,12 @@ describe('positions in other columns than a pair', () => {
   });
 });
 
+test('half of a surrogate pair: as it is in JSON, U+FFFD elsewhere', async () => {
+  const row = '{"id":"a\\ud800b","lat":21.0288,"lng":105.8525}\n';
+  expect((await quiet(row, 'encode', '--to', 'ndjson')).stdout).toContain('"a\\ud800b"');
+  expect((await quiet(row, 'encode', '--to', 'csv')).stdout).toContain('a\ufffdb,');
+});
+
 test('objects of any names in some rows of a column, and texts in others', async () => {
   const texts = [
     '"21.0288,105.8525"',

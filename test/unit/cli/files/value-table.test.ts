@@ -369,7 +369,7 @@ outputs with DuckDB, Apache Arrow, csv-parse and the reader of workbooks, and fa
 
 Bytes are base 64 in CSV and JSON. Instants are written in UTC; Arrow and Parquet keep the zone in which people
 read them (in Parquet by the schema of Arrow that pyarrow, pandas and Polars write), and geometries stay GeoParquet. NaN and infinities, which
-JSON does not have, are their names as text. A timestamp of INT96 is an instant of UTC, as Spark, Hive and Impala write it; one before 1677 or after 2262 is refused, but where it is copied. From Parquet to Parquet columns are copied as they are (not sorted,
+JSON does not have, are their names as text. Half of a surrogate pair (\`\\ud800\` alone in JSON) stays as it is in JSON, and is U+FFFD elsewhere, as UTF-8 has none: names that differ in it alone become one. A timestamp of INT96 is an instant of UTC, as Spark, Hive and Impala write it; one before 1677 or after 2262 is refused, but where it is copied. From Parquet to Parquet columns are copied as they are (not sorted,
 from a pipe, or with rows taken out). The leaves of lists,
 structs and maps are written as JSON by the same rules. From GeoJSON to tables, the position is that of the point: properties named
 \`lat\` and \`lng\`, heights and members beside \`properties\` and \`features\` are left out (GeoJSON from GeoJSON keeps them, but for \`bbox\` around features); so are columns of a GeoPackage of these names. A column of a GeoPackage with values of several
