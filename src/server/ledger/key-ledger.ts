@@ -54,8 +54,8 @@ class KeyUse {
   }
 
   /** Counts a request that is answered. */
-  answered(operation: number, httpStatus: number): void {
-    const outcomeAt = httpStatus < 400 ? OK_AT : httpStatus === 429 ? REFUSED_AT : FAILED_AT;
+  answered(operation: number, httpStatus: number, isOverLimit = false): void {
+    const outcomeAt = httpStatus < 400 ? OK_AT : isOverLimit ? REFUSED_AT : FAILED_AT;
     this.#of(operation)[outcomeAt]!++;
   }
 

@@ -26,6 +26,8 @@ export class Entry {
   /** Points or codes that are converted, and those among them that failed. */
   points = 0;
   failedPoints = 0;
+  /** The request is refused over a limit, whatever the status of its answer. */
+  isOverLimit = false;
   /** Points that are admitted and not settled, of keys with limits. */
   #reserved = 0;
   /** When points were admitted last. */
@@ -122,7 +124,7 @@ export class Entry {
 
   /** Counts the request; to be called when its status line is about to be written. */
   end(httpStatus: number): void {
-    this.key.use.answered(this.operation, httpStatus);
+    this.key.use.answered(this.operation, httpStatus, this.isOverLimit);
   }
 
   /** Counts the request for the metrics, when it is over. */

@@ -84,7 +84,11 @@ export function failOverLimit(
   input?: UnderstoodInput,
   close = false,
 ): void {
-  if (x.notes.entry !== undefined) x.lateHeaderLines = allLimitLines(x.notes.entry.key);
+  const { entry } = x.notes;
+  if (entry !== undefined) {
+    entry.isOverLimit = true;
+    x.lateHeaderLines = allLimitLines(entry.key);
+  }
   const isForGood = refusal.isForGood === true;
   const headerLines = isForGood ? '' : `\r\nRetry-After: ${Math.max(1, secondsOf(refusal.waitMs))}`;
   const failure = {

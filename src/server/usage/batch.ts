@@ -10,8 +10,7 @@ import { OPERATIONS } from '../observe/operations.js';
 // lists.
 
 /**
- * Outcomes of requests: OK, an error, rejected by a limit of the key. Of points: OK, another status, rejected by a
- * limit of the key.
+ * Outcomes of requests: OK, an error, refused over a limit. Of points: OK, another status, refused over a limit.
  */
 const OUTCOMES = ['ok', 'failed', 'refused'] as const;
 

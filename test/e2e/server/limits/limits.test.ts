@@ -135,7 +135,7 @@ describe('HTTP', () => {
     }
     expect((await batch(50, POOLED)).status).toBe(200);
     expect((await batch(1)).status).toBe(429);
-    expect((await usage()).day.points).toBe(100);
+    expect((await usage()).day).toMatchObject({ requests: 2, points: 100 });
   });
 
   test('requests over the rate are refused before parameters are read, and lookups too', async () => {
@@ -176,6 +176,7 @@ describe('HTTP', () => {
     expect([refused.status, refused.body.status]).toEqual([503, 'UNAVAILABLE']);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
     expect(refused.headers.get('ratelimit')).toBeNull();
+    expect((await usage(1)).day).toMatchObject({ requests: 0, points: 0 });
   });
 
   test('limits stand in usage as they hold', async () => {

@@ -353,7 +353,7 @@ test('counts are taken once, by operation and outcome', () => {
   key.done(ENCODE, 1, 1, 0);
   key.use.answered(ENCODE, 200);
   key.use.answered(ENCODE, 404);
-  key.use.answered(BATCH, 429);
+  key.use.answered(BATCH, 413, true);
   key.done(BATCH, 0, 5, 2);
   key.use.refuse(BATCH, 9);
   own.of(undefined, 'other').use.answered(ENCODE, 200);
