@@ -80,6 +80,12 @@ export function adminServer(
 
   const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
     const { socket } = request;
+    // An absolute target names the host, too (RFC 9112, 3.2.2).
+    const [, authority, target = ''] = /^https?:\/\/([^/?]*)(.*)$/is.exec(request.url ?? '') ?? [];
+    if (authority !== undefined) {
+      request.headers.host = authority;
+      request.url = target.startsWith('/') ? target : `/${target}`;
+    }
     // No known client pipelines here, and every queued request would take memory.
     if (connections.get(socket) !== false) {
       socket.destroy();

@@ -217,6 +217,16 @@ describe('the port of a worker', () => {
     }
   });
 
+  test.each([
+    ['http://worker-1:9091/livez', '200'],
+    ['HTTP://localhost/livez?now', '200'],
+    ['http://localhost?now', '404'],
+    ['http://evil.example/livez', '421'],
+  ])('an absolute address is that of its path, and names the host: %s', async (target, status) => {
+    const text = await answersTo(`GET ${target} HTTP/1.1\r\nHost: worker-1\r\nConnection: close\r\n\r\n`);
+    expect(text.slice(9, 12)).toBe(status);
+  });
+
   test('pipelined calls close their connection', async () => {
     const text = await answersTo('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1000));
     expect(text.split('HTTP/1.1 200').length - 1).toBeLessThanOrEqual(1);
