@@ -296,6 +296,11 @@ export class Streams {
       fail(x, 400, BAD_HANDSHAKE_KEY);
       return;
     }
+    // Its bytes would be read as frames.
+    if (x.head.bodySizeBytes !== 0) {
+      fail(x, 400, 'a handshake has no body');
+      return;
+    }
     const offers = membersOf(x, 'sec-websocket-protocol');
     const subprotocol = offers.find(isSubprotocol);
     if (offers.length > 0 && subprotocol === undefined) {

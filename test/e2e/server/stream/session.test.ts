@@ -58,6 +58,18 @@ test.each(['', 'short', 'dGhlIHNhbXBsZSBub25jZQ=!', 'dGhlIHNhbXBsZSBub25jZQ==AAA
   },
 );
 
+test.each(['Content-Length: 42', 'Transfer-Encoding: chunked'])(
+  'a handshake with a body is 400, and no request is found in it: %s',
+  async (line) => {
+    const body = 'GET /v1/meta HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const peer = await RawWebSocket.connect(server.port, handshake(server.key, [line]) + body);
+    await expect.poll(() => peer.head).not.toBe('');
+    peer.end();
+    await peer.closed;
+    expect(peer.head.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+  },
+);
+
 test('a handshake without Sec-WebSocket-Key is 400; of another version it is 426', async () => {
   const keyless = /Sec-WebSocket-Key: .*\r\n/;
   expect(await status(handshake(server.key).replace(keyless, ''))).toBe(400);
