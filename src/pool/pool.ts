@@ -399,12 +399,17 @@ export class Pool {
   #replaceWorker(): void {
     if (this.#isClosing) return;
     queueMicrotask(() => {
-      const isWanted = this.options.threadIdleMs === undefined || this.#queue.blocks > 0;
+      const isWanted = this.options.threadIdleMs === undefined || this.#queue.blocks + this.#running.size > 0;
       if (!this.#isClosing && isWanted && this.#piscina.threads.length < this.threads) {
         this.#piscina.run(EMPTY_TASK).catch(() => {});
       }
       this.#watchLoading();
     });
+  }
+
+  /** Starts a thread. Resolves when it answers, or none starts, which `absence` says. */
+  async start(): Promise<void> {
+    await this.#try(() => EMPTY_TASK).catch(() => {});
   }
 
   /** To be called in the same turn of the event loop in which threads are made, before their first message. */

@@ -153,7 +153,7 @@ export async function serve(
     const parts = await open.open(files, processInfo);
     const { adapter, keys, readiness } = parts;
     const routes = addServiceRoutes(parts, open.steps);
-    const warmedCalls = await warmUp(parts, routes.router);
+    const [warmedCalls] = await Promise.all([warmUp(parts, routes.router), parts.pool.start()]);
     const { port, admin } = await listen(parts, routes, open, log, processInfo, warmedCalls);
 
     let stopped: Promise<void> | undefined;
