@@ -106,8 +106,8 @@ export interface BusLook {
 }
 
 export interface Work {
-  /** Name of the source of messages: `HEXCODES_IN`. */
-  readonly source: string;
+  /** Start of the first sentence: `works on HEXCODES_IN`. */
+  readonly begun: string;
   /** Rejects while the servers cannot be reached. */
   readonly look: () => Promise<BusLook>;
   /**

@@ -367,7 +367,7 @@ export class KafkaBus implements Bus {
       engine,
       warnings: this.#warnings(topics, answers),
       ackWaitMs: Number.POSITIVE_INFINITY,
-      source: inputs.join(', '),
+      begun: `joins group ${names.consumer} on ${inputs.join(', ')}`,
       giveBack: undefined,
       look: async () => {
         const { topics: seen } = await this.admin.metadata({ topics: inputs, forceUpdate: true });

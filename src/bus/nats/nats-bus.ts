@@ -232,7 +232,7 @@ export class NatsBus implements Bus {
       engine,
       ackWaitMs: checked.ackWaitMs,
       warnings: [...checked.warnings, ...unsynced],
-      source: input,
+      begun: `works on ${input}`,
       look: () => lookAt(jsm, [input, output, dead], consumer),
       giveBack: async (afterMs) => {
         const { ack_floor } = await jsm.consumers.info(input, consumer);

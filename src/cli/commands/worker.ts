@@ -152,7 +152,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
   const say = sayer(false);
   const saySometimes = sayer(options.quiet === true);
   const run = async (bus: Bus, stopped: StopSignal): Promise<void> => {
-    const { engine, warnings, ackWaitMs, source, look, giveBack } = await bus.work({
+    const { engine, warnings, ackWaitMs, begun, look, giveBack } = await bus.work({
       names,
       maps,
       maxHeldBytes,
@@ -186,7 +186,7 @@ async function work(options: WorkOptions, settings: BusConfig): Promise<void> {
       say: saySometimes,
       giveBack,
     } as const;
-    const reporting = { begun: `works on ${source} of ${bus.name}`, counts: () => countsOf(worker), everyMs };
+    const reporting = { begun: `${begun} of ${bus.name}`, counts: () => countsOf(worker), everyMs };
     await runUntilStopped(worker, watching, reporting, options, stopped).finally(() => pool?.close());
   };
   await onBus(busOf(options.from), settings, say, run, options.from);

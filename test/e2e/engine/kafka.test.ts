@@ -166,7 +166,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka${kafkaNote}`, () => {
       start([...args, '--as', `${name}.in=csv`]),
       start([...args, '--as', `${name}.in=csv`]),
     ];
-    for (const each of [one, other]) await each.says('works on');
+    for (const each of [one, other]) await each.says('joins group');
     const lines = Array.from(
       { length: 3000 },
       (_, i) => `v${i % 30}\t21.${String(i).padStart(4, '0')},105.8525`,
@@ -420,7 +420,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   test('one partition and two workers, of which the one at work stands still and wakes up', async () => {
     const { name, args } = await setUp(1);
     const all = [start(args), start(args)];
-    for (const each of all) await each.says('works on');
+    for (const each of all) await each.says('joins group');
     produce(name, 0, 500);
     await answersOf(name, 500);
     const busy = all.find(({ counts }) => counts.messages > 0)!;
@@ -440,7 +440,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   test('a transaction that the brokers gave up has a sentence of its own, and its messages are answered', async () => {
     const { name, args } = await setUp(1);
     const worker = start([...args, '--instance', 'one']);
-    await worker.says('works on');
+    await worker.says('joins group');
     produce(name, 0, 10);
     await answersOf(name, 10);
     // A producer of the same name has the brokers refuse the worker's, as they do after a transaction's time-out.
@@ -463,7 +463,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   test('a broker that stands still for longer than all patience', async () => {
     const { name, args } = await setUp(3);
     const worker = start(args);
-    await worker.says('works on');
+    await worker.says('joins group');
     produce(name, 0, 300);
     await answersOf(name, 300);
     broker.signal('SIGSTOP');
@@ -477,7 +477,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   test('partitions that are added while workers run', async () => {
     const { name, args } = await setUp(1);
     const worker = start(args);
-    await worker.says('works on');
+    await worker.says('joins group');
     produce(name, 0, 100);
     await answersOf(name, 100);
     await admin.createPartitions({ topics: [{ name: `${name}.in`, count: 4, assignments: null }] } as never);
@@ -494,7 +494,7 @@ describe.skipIf(noKafka !== undefined)(`a worker on Kafka among misfortunes${kaf
   test('a topic that goes while a worker runs ends it with a sentence', async () => {
     const { name, args } = await setUp(1);
     const worker = start(args);
-    await worker.says('works on');
+    await worker.says('joins group');
     produce(name, 0, 10);
     await answersOf(name, 10);
     await admin.deleteTopics({ topics: [`${name}.in`] });

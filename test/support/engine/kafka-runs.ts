@@ -100,7 +100,7 @@ export async function runKafkaKills(
       await sleep(KILL_EVERY_MS);
       const at = workerKills++ % WORKERS;
       // On a busy machine none would ever work.
-      await workers[at]!.says('works on', SETTLE_MS);
+      await workers[at]!.says('joins group', SETTLE_MS);
       await workers[at]!.end('SIGKILL');
       workers[at] = startWorker(at);
     }

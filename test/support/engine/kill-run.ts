@@ -97,7 +97,7 @@ export async function runKills(options: KillRunOptions): Promise<KillReport> {
       const at = workerKills++ % WORKERS;
       const victim = workers[at]!;
       // On a busy machine none would ever work.
-      await victim.says('works on', SETTLE_MS);
+      await victim.says(/works on|joins/, SETTLE_MS);
       await victim.end('SIGKILL');
       already += victim.counts.already;
       workers[at] = startWorker();
