@@ -57,6 +57,8 @@ function gpkg(text: string): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'hexcodes-sql-'));
   const database = new Database(join(folder, 'a.gpkg'));
   database.exec(`
+    PRAGMA journal_mode=OFF;
+    PRAGMA synchronous=OFF;
     CREATE TABLE gpkg_geometry_columns(table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER, z TINYINT, m TINYINT);
     INSERT INTO gpkg_geometry_columns VALUES('t', 'geom', 'POINT', 4326, 0, 0);
     CREATE TABLE t(fid INTEGER PRIMARY KEY, geom POINT);
@@ -201,10 +203,11 @@ export const hostilePiece = (random: () => number): string =>
   Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(LETTERS, random)).join('');
 
 /** `{n}` in a piece is how many are before it. */
-const filled = (piece: string, letters: number): string =>
-  Array.from({ length: Math.ceil(letters / piece.length) }, (_, n) => piece.replaceAll('{n}', `${n}`)).join(
-    '',
-  );
+function filled(piece: string, letters: number): string {
+  const count = Math.ceil(letters / piece.length);
+  if (!piece.includes('{n}')) return piece.repeat(count);
+  return Array.from({ length: count }, (_, n) => piece.replace('{n}', `${n}`)).join('');
+}
 
 export class LinearWork {
   constructor(
