@@ -2,7 +2,7 @@
 // (--check-config), or prints it (--print-config).
 import type { Command } from 'commander';
 import { ConfigError, SETTING_NAMES } from '../../config/config.js';
-import { EXIT } from '../../files/exit-codes.js';
+import { EXIT, watchStandardOutput } from '../../files/exit-codes.js';
 import { readServedData } from '../../files/library.js';
 import { say, visible } from '../../files/terminal/say.js';
 import { Hexcodes } from '../../hexcodes/library/hexcodes.js';
@@ -20,6 +20,7 @@ export default function register(program: Command): void {
   command.option('--print-config', 'print every setting and where it is from, secrets masked, and end');
   command.action(async (options: Options) => {
     if (options.checkConfig || options.printConfig) {
+      watchStandardOutput();
       process.exitCode = await examine(command, options);
       return;
     }

@@ -90,7 +90,7 @@ test('whoever asks for JSON gets failures as lines of JSON, with the exit code',
 test.skipIf(!existsSync('/dev/full'))(
   'a standard output that is full: exit 4 and a sentence (needs /dev/full)',
   async () => {
-    for (const args of [['encode', `${LAT},${LNG}`], ['provinces']]) {
+    for (const args of [['encode', `${LAT},${LNG}`], ['provinces'], ['serve', '--print-config']]) {
       const { status, stderr } = spawnSync(
         'sh',
         ['-c', 'exec "$0" "$@" > /dev/full', ...folder.commandLine(args)],
@@ -105,10 +105,14 @@ test.skipIf(!existsSync('/dev/full'))(
 );
 
 test('a reader that has closed standard output is not a failure', () => {
-  const line = folder.commandLine(['encode', `${LAT},${LNG}`]);
   const script = '{ sleep 0.1; "$0" "$@"; echo "exit $?" >&2; } | true';
-  const { stderr } = spawnSync('sh', ['-c', script, ...line], { encoding: 'utf8' });
-  expect(stderr).toBe('exit 0\n');
+  for (const args of [
+    ['encode', `${LAT},${LNG}`],
+    ['serve', '--print-config'],
+  ]) {
+    const { stderr } = spawnSync('sh', ['-c', script, ...folder.commandLine(args)], { encoding: 'utf8' });
+    expect(stderr).toBe('exit 0\n');
+  }
 });
 
 test.each(['version', '-v', '-V', '--version'])('%s shows the version', async (word) => {
