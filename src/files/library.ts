@@ -13,7 +13,10 @@ import { CliFailure, EXIT, reasonOf } from './exit-codes.js';
  * @param indexPath a boundary index of the user's own
  * @param reachPath a list of the user's own of the provinces that codes may name
  */
-export async function readDataFiles(indexPath?: string, reachPath?: string): Promise<HexcodesData> {
+export async function readDataFiles(
+  indexPath?: string,
+  reachPath = givenPath('HEXCODES_REACH'),
+): Promise<HexcodesData> {
   // Synchronously: three small files are read sooner than reading threads are started.
   const kernel = readFileSync(new URL('../kernel.wasm', import.meta.url));
   const index = readFileSync(indexPath ?? new URL('../../data/index.bin', import.meta.url));
@@ -60,7 +63,7 @@ export function givenData(): { readonly variable: string; readonly path: string 
 }
 
 function readOnce(): Promise<HexcodesData> {
-  reading ??= readDataFiles(givenPath('HEXCODES_INDEX'), givenPath('HEXCODES_REACH'));
+  reading ??= readDataFiles(givenPath('HEXCODES_INDEX'));
   return reading;
 }
 

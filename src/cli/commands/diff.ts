@@ -75,9 +75,9 @@ async function libraryOf(path: string): Promise<Hexcodes> {
   try {
     return Hexcodes.from(await readDataFiles(path));
   } catch (error) {
-    const isTheirs = error instanceof HexcodesError || (error as NodeJS.ErrnoException).path === path;
-    if (!isTheirs) throw error;
-    throw new CliFailure(EXIT.BAD_INPUT, `${path}: ${reasonOf(error)}`);
+    const at = (error as NodeJS.ErrnoException).path ?? (error instanceof HexcodesError ? path : undefined);
+    if (at === undefined) throw error;
+    throw new CliFailure(EXIT.BAD_INPUT, `${at}: ${reasonOf(error)}`);
   }
 }
 

@@ -299,4 +299,6 @@ test('indexes that cannot be used', async () => {
     expect(ran.stderr).toMatch(reason);
     expect(ran.stderr).toContain(path);
   }
+  const env = { HEXCODES_REACH: folder.file('none.bin') };
+  expect((await folder.run('diff old.bin new.bin places.csv', { env })).code).toBe(3);
 });
