@@ -142,6 +142,8 @@ const fetchWhole = (url: URL, { body, signal, headers, method }: RequestInit): P
     });
     sent.setTimeout(REST_MS, () => sent.destroy(new Error(`no byte for ${REST_MS / 1000} s`)));
     sent.on('error', reject);
+    // An answer of 101 ends the request without an error.
+    sent.on('close', () => reject(new Error('the connection was closed')));
     const source = body instanceof Blob ? body.stream() : body;
     pipeline(Readable.fromWeb(source as NodeStream), sent, (error) => error && reject(error));
   });

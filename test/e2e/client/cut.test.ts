@@ -24,3 +24,16 @@ test.each([
   const answer = await client.bulk({ operation: 'encode', format: 'csv', source: ['lat,lng\n'] });
   await expect(new Response(answer.readable).text()).rejects.toMatchObject({ code: 'NETWORK' });
 });
+
+test('an answer of 101 is no answer', async () => {
+  const { base, close } = await listening((req, res) =>
+    req.resume().on('end', () => res.writeHead(101, { Connection: 'Upgrade', Upgrade: 'other' }).end()),
+  );
+  onTestFinished(close);
+  const answer = new HexcodesClient({ baseUrl: base }).bulk({
+    operation: 'encode',
+    format: 'csv',
+    source: [],
+  });
+  await expect(answer).rejects.toMatchObject({ code: 'NETWORK' });
+});
