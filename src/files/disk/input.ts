@@ -1,7 +1,7 @@
 // Opens one input, a file or stdin, as chunks of bytes: packed content is unpacked, a workbook becomes CSV, text in
 // other encodings UTF-8. Counts the bytes read from disk, for the progress line.
 
-import { createReadStream, ReadStream, statSync } from 'node:fs';
+import { createReadStream, fstatSync, ReadStream, statSync } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import zlib, { type Gunzip } from 'node:zlib';
 import type { PointChoice } from '../../tables/shapes/shapes.js';
@@ -210,14 +210,14 @@ const UNKNOWN: FileStat = { sizeBytes: null, modifiedMs: null };
 
 /** Size and time of a file; `-` is stdin. @throws CliFailure BAD_INPUT if it cannot be read */
 export function statOf(path: string): FileStat {
-  if (path === '-') return UNKNOWN;
   if (path === '') throw emptyName();
   try {
-    const stat = statSync(path);
+    // Node gives a folder as an empty stdin.
+    const stat = path === '-' ? fstatSync(0) : statSync(path);
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    return stat.isFile() ? { sizeBytes: stat.size, modifiedMs: stat.mtimeMs } : UNKNOWN;
+    return path !== '-' && stat.isFile() ? { sizeBytes: stat.size, modifiedMs: stat.mtimeMs } : UNKNOWN;
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(nameOf(path), error);
   }
 }
 

@@ -108,6 +108,11 @@ describe('outputs', () => {
     expect(folder.names().filter((name) => name.startsWith('good'))).toEqual([]);
   });
 
+  test('a folder as standard input is refused', () => {
+    const ran = shell('hexcodes check --from ndjson < .');
+    expect([ran.status, `${ran.stderr}`]).toEqual([3, expect.stringContaining('it is a directory')]);
+  });
+
   test('a file beyond ulimit -f is named and leaves nothing; neither has an empty name', async () => {
     folder.write('much.csv', `lat,lng\n${'21.0306,105.8489\n'.repeat(3000)}`);
     const ran = shell(`ulimit -f 20; hexcodes encode much.csv -q -o much-out.csv`);
