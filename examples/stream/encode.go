@@ -33,7 +33,10 @@ func encode(key string, urls []string, next func() []byte, emit func(records []b
 	var unanswered []frame
 	var seq uint32
 	header := http.Header{"Authorization": {"Bearer " + key}}
-	options := &websocket.DialOptions{Subprotocols: []string{"hexcodes.v1.binary"}, HTTPHeader: header}
+	options := &websocket.DialOptions{Subprotocols: []string{"hexcodes.v1.binary"}, HTTPHeader: header, HTTPClient: &http.Client{
+		// Key and positions go to no address that was not named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 	for failed, at := 0, 0; ; at++ {
 		err := func() error {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -42,7 +45,7 @@ func encode(key string, urls []string, next func() []byte, emit func(records []b
 			defer stop()
 			socket, response, err := websocket.Dial(dialing, urls[at%len(urls)], options)
 			if err != nil {
-				if response != nil && response.StatusCode >= 400 && response.StatusCode < 404 {
+				if response != nil && response.StatusCode >= 300 && response.StatusCode < 404 {
 					log.Fatal(err)
 				}
 				return err

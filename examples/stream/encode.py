@@ -11,15 +11,17 @@ from array import array
 import websockets
 
 HEADER = struct.Struct("<BBBBIII")
-FINAL = {1003, 1009, 4001, 4002, 4003, 400, 401, 403}  # close codes and HTTP statuses that stay
+FINAL = {1003, 1009, 4001, 4002, 4003, 301, 302, 303, 307, 308, 400, 401, 403}  # close codes and HTTP statuses that stay
 
 async def encode(key, urls, batches, resolution=13, max_tries=20):
     """Yields a list of codes for each batch, which is array('d', [lat, lng, lat, lng, …])."""
     batches, unanswered, numbers, failed = iter(batches), {}, itertools.count(), 0
     options = {"subprotocols": ["hexcodes.v1.binary"], "additional_headers": {"Authorization": f"Bearer {key}"}}
     for url in itertools.cycle(urls):
+        opening = websockets.connect(url, **options)
+        opening.process_redirect = lambda error: error  # Key and positions go to no address that was not named.
         try:
-            async with websockets.connect(url, **options) as socket:
+            async with opening as socket:
                 window = json.loads(await asyncio.wait_for(socket.recv(), 10))["window"]
                 for frame in unanswered.values():
                     await socket.send(frame)

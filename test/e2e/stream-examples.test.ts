@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Hexcodes } from '#hexcodes';
+import { listening } from '../support/network.js';
 import { pointsOf } from '../support/open-world.js';
 import { blocksOf } from '../support/page-blocks.js';
 import { COMMAND_KEY, ServeCommand } from '../support/server-process.js';
@@ -141,6 +142,15 @@ describe.each(CLIENTS)('%s', (client, isThere, command) => {
     const refused = await run([...command, 'nobody', url], '1,2\n');
     expect([refused.code === 0, refused.stdout]).toEqual([false, '']);
     expect(refused.stderr).toContain('401');
+    // Key and positions follow no redirect.
+    const asked: unknown[] = [];
+    const far = await listening((req, res) => res.end(`${asked.push(req.headers)}`));
+    const Location = command[0] === 'python3' ? far.base.replace('http', 'ws') : far.base;
+    const near = await listening((_, res) => res.writeHead(307, { Location }).end());
+    const sent = await run([...command, COMMAND_KEY, near.base.replace('http', 'ws')], '1,2\n');
+    await Promise.all([near.close(), far.close()]);
+    expect([sent.code === 0, asked]).toEqual([false, []]);
+    expect(sent.stderr).toContain('307');
   });
 
   test.skipIf(!isThere)(
