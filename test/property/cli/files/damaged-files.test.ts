@@ -9,7 +9,7 @@ import { randomFrom } from '../../../support/open-world.js';
 import { sharedCommand } from '../../../support/shared.js';
 
 const SEED = 20_260_603;
-const TRIES = 150;
+const TRIES = 80;
 console.log(`damaged files: seed ${SEED}`);
 
 const folder = sharedCommand();
