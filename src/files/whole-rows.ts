@@ -23,10 +23,10 @@ import type { FilesRequest, Run } from './request.js';
 // Slices that a thread leaves are converted here.
 
 /**
- * Slices for each thread that are being converted or answered and not yet written; and slices waiting for a worker.
+ * Slices for each thread that are being converted or answered and not yet written. A worker holds as many: with the
+ * two of the service it waits for this thread, which converts and writes meanwhile.
  */
-const SLICES_PER_THREAD = 4;
-const SLICES_PER_WORKER = 3;
+const SLICES_PER_THREAD = 8;
 /** Largest inputs for which threads are not worth their start. Decoding takes two to three times as long. */
 const INLINE_BYTES = { encode: 256 * 1024 * 1024, decode: 16 * 1024 * 1024 };
 
@@ -39,7 +39,7 @@ function isWorthThreads({ request, totalBytes }: Pick<Run, 'request' | 'totalByt
 /** Starts the workers of a pool, which is loaded only on demand: most runs need none. */
 async function startPool(threads: number): Promise<Pool> {
   const [{ Pool }, { workerKernel }] = await Promise.all([import('../pool/pool.js'), import('./library.js')]);
-  return new Pool({ kernel: await workerKernel(), threads });
+  return new Pool({ kernel: await workerKernel(), threads, blocksPerThread: SLICES_PER_THREAD });
 }
 
 /** Workers besides this thread, which converts too. */
@@ -122,7 +122,7 @@ async function* slicedBatches<Batch extends { readonly endOffset: number }>(
   try {
     for (;;) {
       const inPool = pending.filter(({ isOfPool, isSettled }) => isOfPool && !isSettled).length;
-      for (let n = inPool; n < SLICES_PER_WORKER * pool.threads && pending.length < most; n++) {
+      for (let n = inPool; n < SLICES_PER_THREAD * pool.threads && pending.length < most; n++) {
         const slice = cut();
         if (slice === null) break;
         pending.push(new PendingSlice(slice, ofPool(slice), true));

@@ -33,6 +33,8 @@ export interface PoolOptions {
    * Idle time after which a thread ends; threads are started on demand. Undefined: all are started at once, and stay.
    */
   readonly threadIdleMs?: number;
+  /** Blocks that a worker holds, the one in work included, and as many of bodies that are admitted; 2 by default. */
+  readonly blocksPerThread?: number;
   /** Most blocks that wait for a worker; default 32 a thread. */
   readonly maxQueued?: number;
   /** Most bytes of all blocks in the pool, waiting or being answered; default 64 MiB. */
@@ -62,9 +64,8 @@ export class PoolLostError extends Error {
 }
 
 const QUEUED_PER_THREAD = 32;
-const BODY_BLOCKS_PER_THREAD = 2;
 /** With its next block at hand, a worker need not wait for this thread's event loop. */
-const BLOCKS_PER_WORKER = 2;
+const BLOCKS_PER_THREAD = 2;
 /** An answer buffer is about a megabyte. */
 const ANSWER_BUFFERS_PER_THREAD = 8;
 /** A smaller answer gets a buffer of its own size. */
@@ -114,12 +115,13 @@ export class Pool {
   readonly #loaded = new WeakSet<Worker>();
 
   constructor(private readonly options: PoolOptions) {
+    const { blocksPerThread = BLOCKS_PER_THREAD } = options;
     this.threads = options.threads ?? defaultThreads();
     this.#queue = new WorkQueue({
-      running: BLOCKS_PER_WORKER * this.threads,
+      running: blocksPerThread * this.threads,
       blocks: this.threads + (options.maxQueued ?? QUEUED_PER_THREAD * this.threads),
       bytes: options.maxBytes ?? MAX_BYTES,
-      bodyBlocks: BODY_BLOCKS_PER_THREAD * this.threads,
+      bodyBlocks: blocksPerThread * this.threads,
     });
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
@@ -135,7 +137,7 @@ export class Pool {
       // The pool bounds the queue itself: it counts bytes, too, and rejects before a block is copied.
       maxQueue: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
-      concurrentTasksPerWorker: BLOCKS_PER_WORKER,
+      concurrentTasksPerWorker: blocksPerThread,
       // A worker allocates a few small objects a block, which would only fill a large nursery between collections.
       resourceLimits: { maxYoungGenerationSizeMb: WORKER_NURSERY_MB },
       // Workers get neither the environment nor the arguments of the process.
