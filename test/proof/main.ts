@@ -51,6 +51,7 @@ const PROOFS: Record<string, () => Promise<Proof>> = {
   spark: async () => (await import('./engines.js')).proveSpark,
   stops: async () => (await import('./restarts.js')).proveStops,
   typos: async () => (await import('./kernel.js')).proveTypos,
+  upload: async () => (await import('./upload.js')).default,
 };
 
 const [name = '', ...args] = process.argv.slice(2);
